@@ -16,13 +16,14 @@ package final class PostgreSQLExporter: ComparableExporter {
     var schema: DatabaseSchema { session.schema }
 
     /// READ COMMITTED, whatever the role's default, so that other hubs' commits during the wait for the lock are visible.
-    /// The planner has no statistics for temporary tables and arrays, and must not scan all samples for them. It would also compile plans
-    /// with a scan that is switched off, which takes longer than to run them.
+    /// The planner has no statistics for temporary tables and arrays, and must not scan all samples for them. Without statistics of the table of
+    /// samples, it would also read all samples of a hub into memory, and compare each new row with each of them. It would compile plans with a
+    /// scan that is switched off, which takes longer than to run them.
     static func begin(_ locks: WriterLocks) -> String {
         "BEGIN ISOLATION LEVEL READ COMMITTED; \(planning); \(locks.statement)"
     }
-    static let planning =
-        "SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL enable_seqscan = off; SET LOCAL jit = off"
+    static let planning = ["enable_hashjoin", "enable_mergejoin", "enable_material", "enable_seqscan", "jit"]
+        .map { "SET LOCAL \($0) = off" }.joined(separator: "; ")
 
     /// Creates an exporter without connecting.
     ///
@@ -60,7 +61,7 @@ package final class PostgreSQLExporter: ComparableExporter {
     }
 
     /// What the tables have, beside readings.
-    private struct Contents {
+    struct Contents {
         /// Another hub writes to the database. It can send other content under a UUID.
         let otherHubs: Bool
         /// Another hub has sent readings of one of the people. Otherwise all of their rows are this hub's own.
@@ -195,7 +196,7 @@ package final class PostgreSQLExporter: ComparableExporter {
     }
 
     /// The statements that move new rows into their tables.
-    private func moving(
+    func moving(
         _ kinds: Set<SampleKind>, _ hub: Int32, _ contents: Contents, rewriting: Bool
     ) -> [String] {
         let name = schema.name
