@@ -63,12 +63,12 @@ struct ChangeSelector {
                 guard change.seq <= last else { throw Enough() }
                 end = anchor
                 looked += 1
-                if settings.passes(change.sample) {
-                    if kinds.contains(change.sample.origin.kind) {
+                if settings.passes(change) {
+                    if kinds.contains(change.origin.kind) {
                         batch.changes.append(try whole(change))
                         batch.anchors.append(anchor.description)
                         unheld.append(count)
-                        weight += change.sample.body?.size ?? 0
+                        weight += change.bodySize
                     } else {
                         count += 1
                     }

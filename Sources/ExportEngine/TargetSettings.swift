@@ -35,6 +35,9 @@ package struct TargetSettings: Sendable {
 
     func passes(_ sample: Sample) -> Bool { !isOwn(sample.origin) && isSelected(sample) }
 
+    /// Whether the sample of a change is sent. Most targets have no filter, and then the sample is not copied.
+    func passes(_ change: SampleChange) -> Bool { !isOwn(change.origin) && filter?.matches(change.sample) != false }
+
     /// Whether the samples of an origin come from the target itself.
     func isOwn(_ origin: Origin) -> Bool { ownSources.contains(origin.source.id) }
 

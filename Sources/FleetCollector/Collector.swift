@@ -30,6 +30,9 @@ package final class Collector {
         (schema, self.requiresEnrollment, self.now) = (database.schema, requiresEnrollment, now)
     }
 
+    /// Connects to the database before the first request needs it. That request reports an error.
+    func connect() { _ = try? exporter(named: "connect", me: Origin.unassigned, "connect").connection() }
+
     /// Carries out requests of hubs in their order. Deliveries that follow each other are written in one transaction.
     ///
     /// - Parameters:
@@ -40,7 +43,7 @@ package final class Collector {
         for (index, sent) in requests.enumerated() {
             do throws(DeliveryError) {
                 let request = try sent.content.get()
-                if case .deliver(let batch) = request.task {
+                if let batch = sent.batch {
                     group.add(request, batch, sent, index: index)
                     if group.isFull { deliver(&group, send) }
                 } else {
@@ -76,7 +79,7 @@ package final class Collector {
                 return
             }
             do throws(DeliveryError) {
-                send(member.index, try answer(member.request, of: member.store, member.sender))
+                send(member.index, try answer(member.request, member.batch, of: member.store, member.sender))
             } catch {
                 send(member.index, .failure(error))
             }
@@ -87,7 +90,7 @@ package final class Collector {
     ///
     /// - Returns: The number of changes of each that were left out, or `nil` if one of the hubs is refused, and nothing was written.
     private func deliverTogether(_ members: [DeliveryGroup.Member]) throws(DeliveryError) -> [Int]? {
-        var group: [(exporter: PostgreSQLExporter, batch: ExportBatch)] = []
+        var group: [(exporter: PostgreSQLExporter, batch: PreparedBatch)] = []
         for member in members {
             group.append((try exporter(of: member), member.batch))
         }
@@ -127,7 +130,9 @@ package final class Collector {
         }
     }
 
-    private func answer(_ request: FleetRequest, of store: String, _ sender: RequestSender) throws(DeliveryError) -> FleetReply {
+    private func answer(
+        _ request: FleetRequest, _ batch: PreparedBatch? = nil, of store: String, _ sender: RequestSender
+    ) throws(DeliveryError) -> FleetReply {
         var request = request
         let exporter = try exporter(named: request.target, me: request.me, store)
         let fleet = try fleet(exporter)
@@ -162,7 +167,7 @@ package final class Collector {
         case .contents(let places, let after):
             return .contents(try exporter.contents(of: places, after: after, limit: FleetReply.maximumIdentities))
         case .digests(let after): return .digests(try exporter.digests(after: after, limit: FleetReply.maximumDigests))
-        case .deliver(let batch): return .receipt(leftOut: try exporter.deliver(batch))
+        case .deliver(let other): return .receipt(leftOut: try exporter.deliver(batch ?? PreparedBatch(other)))
         case .erase(let person):
             try exporter.erase(person: person)
             return .receipt(leftOut: 0)

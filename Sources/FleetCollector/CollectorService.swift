@@ -56,6 +56,7 @@ package final class CollectorService: Sendable {
         for number in 0..<workers {
             DispatchQueue(label: "vitalgate.collector.worker.\(number)").async(group: running) {
                 let collector = Collector(database, requiresEnrollment: opener.isRequired, now: now)
+                collector.connect()
                 queue.work { turns in
                     var requests: [ReceivedRequest] = []
                     var replies: [(subject: String, seal: ReplySeal?)] = []

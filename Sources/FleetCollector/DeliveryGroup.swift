@@ -1,12 +1,13 @@
 import FleetProtocol
 import Pipeline
+import PostgreSQLExport
 
 /// Deliveries of any hubs that a collector writes in one transaction, because one commit for each would take most of the time.
 struct DeliveryGroup {
     /// A delivery with the request that brought it.
     struct Member {
         let request: FleetRequest
-        let batch: ExportBatch
+        let batch: PreparedBatch
         let store: String
         let sender: RequestSender
         /// The place of the request among those that were received together.
@@ -25,9 +26,9 @@ struct DeliveryGroup {
     static let maximumBytes = 4 << 20
 
     /// Adds a delivery after the others.
-    mutating func add(_ request: FleetRequest, _ batch: ExportBatch, _ sent: ReceivedRequest, index: Int) {
+    mutating func add(_ request: FleetRequest, _ batch: PreparedBatch, _ sent: ReceivedRequest, index: Int) {
         members.append(Member(request: request, batch: batch, store: sent.store, sender: sent.sender, index: index))
-        changes += batch.changes.count
+        changes += batch.changes
         bytes += request.length
     }
 

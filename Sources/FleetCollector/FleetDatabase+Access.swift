@@ -14,7 +14,7 @@ extension FleetDatabase {
     ) throws(DeliveryError) -> [DeliveryError?] {
         // A store has only letters, digits, - and _ (``FleetSubject``).
         func list(_ texts: [String]) -> String { "{\(texts.joined(separator: ","))}" }
-        let rows = try connection.run(
+        let rows = try connection.runPrepared(
             """
             SELECT CASE WHEN f.revoked IS NOT NULL THEN 'revoked' WHEN f.id IS NULL AND $3::boolean THEN 'unknown'
                 WHEN r.key <> f.key AND ($3::boolean OR r.key <> '\(Self.unsealed)') THEN 'foreign' END

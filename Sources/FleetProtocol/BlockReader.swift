@@ -3,10 +3,10 @@ import HealthModel
 
 /// Reads a block that a hub sent. The bytes come from outside, so every number, length, and text is checked.
 package struct BlockReader {
-    package static let maximumChanges = 2048
+    package static let maximumChanges = 4096
     /// The maximum length of a block after decompression, in bytes.
     package static let maximumLength = 40 << 20
-    /// The length after decompression up to which a short message is read, in bytes: 4 KiB for each change. Bodies are compressed already,
+    /// The length after decompression up to which a short message is read, in bytes: 2 KiB for each change. Bodies are compressed already,
     /// so a longer block is about as long as its message. Otherwise a message of 600 kB could need a gigabyte of memory.
     static let maximumShortLength = 8 << 20
 

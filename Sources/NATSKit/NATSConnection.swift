@@ -98,6 +98,8 @@ package final class NATSConnection: @unchecked Sendable {
         try NATSError.check(status)
         try NATSError.check(natsOptions_SetName(options, settings.name))
         try NATSError.check(natsOptions_SetTimeout(options, connectMilliseconds))
+        // By default a thread of the library sends what has come up in a millisecond. Each message here is awaited by somebody.
+        try NATSError.check(natsOptions_SetSendAsap(options, true))
         if let prefix = settings.replies { try NATSError.check(natsOptions_SetCustomInboxPrefix(options, prefix)) }
         if settings.servers.contains(where: { $0.hasPrefix("tls://") }) {
             try NATSError.check(natsOptions_SetSecure(options, true))

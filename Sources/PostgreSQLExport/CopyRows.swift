@@ -31,8 +31,7 @@ final class CopyRows {
         let fields: [UInt8]
     }
 
-    /// Metadata without entries.
-    private static let empty = Array("{}".utf8)
+    private static let empty = Array(OptionalColumns.noMetadata.utf8)
 
     private let context: ExportContext
     private let printer = SamplePrinter()
@@ -40,6 +39,15 @@ final class CopyRows {
     private var latest: Series?
     /// The maximum number of series in memory.
     private static let maximum = 4096
+
+    /// The columns that the rows have beside the others.
+    var optional = OptionalColumns.all {
+        didSet {
+            guard optional != oldValue else { return }
+            (known, latest, fieldCount) = ([:], nil, optional.columns.count)
+        }
+    }
+    private var fieldCount = CopyRows.columns.count
 
     init(_ context: ExportContext) { self.context = context }
 
@@ -53,7 +61,7 @@ final class CopyRows {
     ///
     /// - Parameter hub: the hub that has it, for a row of the table of samples, or `nil` for one of the temporary table.
     func append(_ sample: Sample, hub: Int32? = nil, to row: inout CopyRow) {
-        row.begin(fields: Self.columns.count + (hub == nil ? 0 : 1))
+        row.begin(fields: fieldCount + (hub == nil ? 0 : 1))
         let (value, unit) = context.quantity(of: sample)
         appendHead(of: sample, to: &row)
         row.add(value)
@@ -74,37 +82,42 @@ final class CopyRows {
 
     /// Appends the fields from the zone to the inputs of the UUID, which rows of every kind have.
     func appendTail(of sample: Sample, to row: inout CopyRow) {
-        row.add(sample.zone.map { Int32($0.seconds) })
+        if optional.contains(.zone) { row.add(sample.zone.map { Int32($0.seconds) }) }
         row.add(encoded: series(of: sample.origin).fields)
         row.add(sample.timeOrigin.name)
         row.add(sample.received)
-        row.add(sample.group.map(Sample.groupText))
-        row.add(json: sample.metadata.map { Array($0.json.utf8) } ?? Self.empty)
-        row.add(sample.record?.id)
-        row.add(sample.record?.version)
-        row.add(json: identity(of: sample))
+        if optional.contains(.group) { row.add(sample.group.map(Sample.groupText)) }
+        if optional.contains(.metadata) { row.add(json: sample.metadata.map { Array($0.json.utf8) } ?? Self.empty) }
+        if optional.contains(.record) {
+            row.add(sample.record?.id)
+            row.add(sample.record?.version)
+        }
+        if optional.contains(.identity) { row.add(json: identity(of: sample)) }
         row.add(ConflictRows.variant(of: sample))
         row.add(Int64(bitPattern: print(of: sample)))
+    }
+
+    /// Whether the row cannot be read back without other inputs of the UUID.
+    static func hasIdentity(_ sample: Sample) -> Bool {
+        sample.nominalStart != sample.start.microseconds || sample.timeResolution != 1
+            || (sample.record == nil && sample.ordinal != 0) || sample.unit.molarMass != nil
     }
 
     /// Returns the inputs of the UUID that are not in the row, as in NDJSON lines. `nil` if the row can be read back without
     /// them.
     private func identity(of sample: Sample) -> [UInt8]? {
-        let (hasNominalTime, molarMass) = (sample.nominalStart != sample.start.microseconds, sample.unit.molarMass)
-        let hasOrdinal = sample.record == nil && sample.ordinal != 0
-        let isNeeded = hasOrdinal || hasNominalTime || sample.timeResolution != 1 || molarMass != nil
-        guard isNeeded else { return nil }
+        guard Self.hasIdentity(sample) else { return nil }
         var object = JSONObject()
         if sample.record == nil {
             // A repair made a sample without an ordinal, so its UUID depends on a sample that no longer exists.
             if let ordinal = sample.ordinal { object.set("ordinal", Int(ordinal)) } else { object.set("repaired", true) }
         }
-        if hasNominalTime {
+        if sample.nominalStart != sample.start.microseconds {
             object.set("nominalStart", Int(sample.nominalStart))
             object.set("nominalEnd", Int(sample.nominalStart &+ (sample.end.microseconds &- sample.start.microseconds)))
         }
         if sample.timeResolution != 1 { object.set("resolution", Int(sample.timeResolution)) }
-        if let molarMass { object.set("molarMass", molarMass) }
+        if let molarMass = sample.unit.molarMass { object.set("molarMass", molarMass) }
         return Array(object.closed)
     }
 
@@ -112,19 +125,20 @@ final class CopyRows {
         if let latest, latest.origin === origin { return latest }
         let key = ObjectIdentifier(origin)
         if known.count >= Self.maximum { known.removeAll() }
-        let series = known[key] ?? Series(origin: origin, fields: Self.fields(of: origin))
+        let series = known[key] ?? Series(origin: origin, fields: fields(of: origin))
         known[key] = series
         latest = series
         return series
     }
 
-    private static func fields(of origin: Origin) -> [UInt8] {
+    private func fields(of origin: Origin) -> [UInt8] {
         var row = CopyRow()
         let device = origin.device
-        for text in [
-            origin.person, origin.source.id, origin.source.name, origin.source.version, device?.key, device?.name,
-            device?.manufacturer, device?.model, device?.serial,
-        ] { row.add(text) }
+        for text in [origin.person, origin.source.id, origin.source.name] { row.add(text) }
+        if optional.contains(.version) { row.add(origin.source.version) }
+        if optional.contains(.device) {
+            for text in [device?.key, device?.name, device?.manufacturer, device?.model, device?.serial] { row.add(text) }
+        }
         return row.bytes
     }
 }

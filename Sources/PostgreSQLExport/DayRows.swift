@@ -42,7 +42,7 @@ struct DayRows {
     private static let daily = Set(SummaryViews.dailyTypes)
 
     /// How far a reading has an effect on others, in microseconds: the time for which a value is held, and the distance of duplicates.
-    private static let margin = max(
+    static let margin = max(
         AggregationStyle.maximumValueDuration, Agreement.radius(.spot, timeResolution: Agreement.coarsest))
     /// The maximum number of days that one sample marks. A longer one is not the total of a day.
     static let maximumDays: Int64 = 400
@@ -59,57 +59,30 @@ struct DayRows {
 
     /// Marks the days of new samples, and notes the longest durations. Each person's marks are written in one order, so that two writers never
     /// wait for each other in a circle.
-    func mark(_ samples: [Sample], _ connection: PostgreSQLConnection) throws(DeliveryError) {
-        var days: Set<Day> = []
-        var maximumDuration: [Series: Int64] = [:]
-        // Neighbors are usually of one series and day.
-        var latest: (origin: Origin, isCounted: Bool, days: ClosedRange<Int64>?)?
-        for sample in samples {
-            let origin = sample.origin
-            if latest?.origin !== origin { latest = (origin, Self.has(origin.type), nil) }
-            guard latest?.isCounted == true else { continue }
-            let (start, duration) = (sample.start.microseconds, sample.end.microseconds - sample.start.microseconds)
-            let local = start + Int64(sample.zone?.seconds ?? 0) * 1_000_000
-            let first = Self.day(local - Self.margin)
-            let last = min(Self.day(local + duration + Self.margin), first + Self.maximumDays)
-            let touched = first...max(first, last)
-            if latest?.days != touched {
-                for day in touched { days.insert(Day(origin.person, origin.type.id, day)) }
-                latest?.days = touched
-            }
-            guard duration > 0 else { continue }
-            let series = Series(person: sample.origin.person, type: sample.origin.type.id)
-            maximumDuration[series] = max(duration, maximumDuration[series] ?? 0)
-        }
-        guard !days.isEmpty else { return }
-        let marks = """
+    func write(_ marks: DayMarks, _ connection: PostgreSQLConnection) throws(DeliveryError) {
+        guard !marks.days.isEmpty else { return }
+        let statement = """
             INSERT INTO \(schema).day_due(subject, date, type) SELECT s, '1970-01-01'::date + d, t
                 FROM unnest($1::text[], $2::integer[], $3::text[]) AS u(s, d, t) \(Self.again)
             """
-        guard !maximumDuration.isEmpty else {
-            try connection.run(marks, Self.values(days.sorted()))
+        guard !marks.durations.isEmpty else {
+            try connection.runPrepared(statement, Self.values(marks.days))
             return
         }
-        let all = maximumDuration.sorted { ($0.key.person, $0.key.type) < ($1.key.person, $1.key.type) }
         // No row is locked if it is long enough.
-        try connection.run(
+        try connection.runPrepared(
             """
             WITH longest AS (
                 INSERT INTO \(schema).day_longest AS l SELECT * FROM unnest($4::text[], $5::text[], $6::bigint[]) AS n(subject, type, duration)
                     WHERE NOT EXISTS(SELECT 1 FROM \(schema).day_longest e
                         WHERE e.subject = n.subject AND e.type = n.type AND e.duration >= n.duration)
                     ON CONFLICT(subject, type) DO UPDATE SET duration = excluded.duration WHERE excluded.duration > l.duration)
-            \(marks)
+            \(statement)
             """,
-            Self.values(days.sorted()) + [
-                NewRows.literal(all.map(\.key.person)), NewRows.literal(all.map(\.key.type)),
-                NewRows.literal(all.map { "\($0.value)" }),
+            Self.values(marks.days) + [
+                NewRows.literal(marks.durations.map(\.person)), NewRows.literal(marks.durations.map(\.type)),
+                NewRows.literal(marks.durations.map { "\($0.duration)" }),
             ])
-    }
-
-    private struct Series: Hashable {
-        let person: String
-        let type: String
     }
 
     /// Returns the statement that marks the days of rows.

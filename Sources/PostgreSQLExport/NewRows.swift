@@ -10,27 +10,61 @@ struct NewRows {
     private let hub: Int32
     /// Whether the table is partitioned, so that a person leads to a partition.
     private let byPerson: Bool
-    /// Their UUIDs as an array.
-    private let uuids: [UInt8]
+    private let identities: PreparedBatch.Identities
 
-    /// The rows of samples with different UUIDs. `nil` unless all are quantities without a record of a manufacturer.
-    init?(_ samples: [Sample], _ rows: CopyRows, schema: String, hub: Int32, byPerson: Bool) {
-        guard !samples.isEmpty, samples.allSatisfy({ $0.origin.kind == .quantity && $0.record == nil }) else { return nil }
-        (self.samples, self.rows, self.schema, self.hub, self.byPerson) = (samples, rows, schema, hub, byPerson)
-        uuids = CopyRow.array(of: samples.map(\.identity))
+    /// The number of rows from which a look at the range of their UUIDs comes first.
+    private static let minimumRange = 64
+
+    /// The rows of samples with different UUIDs.
+    init(
+        _ samples: [Sample], _ identities: PreparedBatch.Identities, _ rows: CopyRows, schema: String, hub: Int32, byPerson: Bool
+    ) {
+        (self.samples, self.identities, self.rows) = (samples, identities, rows)
+        (self.schema, self.hub, self.byPerson) = (schema, hub, byPerson)
     }
 
     /// Whether no row is there that one of them could be joined with. Only true if this is certain.
     ///
     /// - Parameter amongOthers: whether other hubs write to the database.
     func areNew(_ connection: PostgreSQLConnection, amongOthers: Bool) throws(DeliveryError) -> Bool {
-        // An array leads to the index. A join with it can begin with all samples, because EXISTS favors plans that begin fast.
-        let isThere = try connection.run(
-            """
-            SELECT EXISTS(SELECT 1 FROM \(schema).sample WHERE uuid = ANY($1::uuid[])\(byPerson ? " AND subject = ANY($2::text[])" : ""))
-            """, byPerson ? [Self.literal(Set(samples.map(\.origin.person)).sorted())] : [], binary: uuids)
-        guard isThere == [["f"]] else { return false }
+        var areFree = try isRangeFree(connection)
+        if !areFree { areFree = try areUUIDsFree(connection) }
+        guard areFree else { return false }
         return amongOthers ? try areApart(connection) : true
+    }
+
+    /// Whether no row is there from the lowest to the highest UUID, so that none of them has to be looked up. UUIDs begin with the time, so this
+    /// is usual for a hub that is alone.
+    private func isRangeFree(_ connection: PostgreSQLConnection) throws(DeliveryError) -> Bool {
+        guard identities.count >= Self.minimumRange else { return false }
+        let (first, last) = (identities.range.lowerBound.description, identities.range.upperBound.description)
+        return try !exists("BETWEEN $1::uuid AND $2::uuid", connection, [first, last])
+    }
+
+    /// Whether no row has one of the UUIDs.
+    private func areUUIDsFree(_ connection: PostgreSQLConnection) throws(DeliveryError) -> Bool {
+        // An array leads to the index. A join with it can begin with all samples, because EXISTS favors plans that begin fast. The planner
+        // would estimate each element of an array that it knows.
+        try !exists("= ANY(ARRAY(SELECT unnest($1::uuid[])))", connection, binary: identities.array)
+    }
+
+    /// Whether there is a row whose UUID meets a condition.
+    private func exists(
+        _ condition: String, _ connection: PostgreSQLConnection, _ values: [String] = [], binary: [UInt8]? = nil
+    ) throws(DeliveryError) -> Bool {
+        var (values, condition) = (values, condition)
+        if byPerson {
+            values.append(Self.literal(Set(samples.map(\.origin.person)).sorted()))
+            condition += " AND subject = ANY($\(values.count + (binary == nil ? 0 : 1))::text[])"
+        }
+        let statement = "SELECT EXISTS(SELECT 1 FROM \(schema).sample WHERE uuid \(condition))"
+        // A plan for any person would lock all partitions.
+        let isPrepared = binary == nil && !byPerson
+        let found =
+            if isPrepared { try connection.runPrepared(statement, values) } else {
+                try connection.run(statement, values, binary: binary)
+            }
+        return found != [["f"]]
     }
 
     /// Adds them.
@@ -39,13 +73,15 @@ struct NewRows {
     func add(_ connection: PostgreSQLConnection, amongDeletions: Bool) throws(DeliveryError) {
         var next = samples[...]
         // The server writes the first rows while the next are encoded.
-        try connection.copy(into: "\(schema).sample(\(CopyRows.columns.joined(separator: ", ")), hubs)") { row in
+        let columns = rows.optional.columns + ["hubs"]
+        try connection.copy(into: "\(schema).sample(\(columns.joined(separator: ", ")))") { row in
             guard let sample = next.popFirst() else { return false }
             rows.append(sample, hub: hub, to: &row)
             return !next.isEmpty
         }
         guard amongDeletions else { return }
-        try connection.run("DELETE FROM \(schema).deletion WHERE uuid = ANY($1::uuid[]) AND hub = \(hub)", binary: uuids)
+        try connection.run(
+            "DELETE FROM \(schema).deletion WHERE uuid = ANY($1::uuid[]) AND hub = \(hub)", binary: identities.array)
     }
 
     /// Whether no other hub has a reading near one that is dated by its receipt (``ReceiptRows``).
@@ -66,7 +102,7 @@ struct NewRows {
             Self.nearness(in: schema, hub: hub),
             [
                 Self.literal(all.map(\.key.type)), Self.literal(all.map(\.key.person)), times(\.lowerBound), times(\.upperBound),
-            ], binary: uuids)
+            ], binary: identities.array)
         return isNear == [["f"]]
     }
 

@@ -16,7 +16,8 @@ final class ObjectRows {
     static let origin = """
         source_id text NOT NULL, source_name text NOT NULL, source_version text,
         device_key text, device_name text, device_manufacturer text, device_model text, device_serial text,
-        time_origin text NOT NULL, received timestamptz NOT NULL, group_id text, metadata jsonb NOT NULL
+        time_origin text NOT NULL, received timestamptz NOT NULL, group_id text,
+        metadata jsonb NOT NULL DEFAULT '\(OptionalColumns.noMetadata)'
         """
 
     /// The manufacturer's record id and version, the other inputs of the UUID, the variant, and the hash of the content.

@@ -18,6 +18,8 @@ package final class PostgreSQLConnection {
 
     private let handle: OpaquePointer
     private let timeout: Int32
+    /// The names of the statements that the server has parsed, by their texts.
+    private var prepared: [String: String] = [:]
 
     /// Connects.
     ///
@@ -80,26 +82,45 @@ package final class PostgreSQLConnection {
     package func run(
         _ sql: String, _ values: [String?] = [], binary first: [UInt8]? = nil
     ) throws(DeliveryError) -> [[String?]] {
-        let texts = values.map { $0.map { strdup($0) } ?? nil }
-        defer { for text in texts { free(text) } }
-        let pointers: [UnsafePointer<CChar>?] = texts.map { $0.map { UnsafePointer($0) } }
-        let isSent =
+        let isSent = withPointers(to: values) { pointers in
             if let first {
-                first.withUnsafeBytes { bytes in
+                return first.withUnsafeBytes { bytes in
                     let others = values.map { _ in Int32(0) }
                     return PQsendQueryParams(
                         handle, sql, Int32(values.count + 1), nil,
                         [bytes.baseAddress?.assumingMemoryBound(to: CChar.self)] + pointers, [Int32(bytes.count)] + others,
                         [1] + others, 0)
                 }
-            } else if values.isEmpty {
-                // Without parameters, several statements can be sent at once.
-                PQsendQuery(handle, sql)
-            } else {
-                PQsendQueryParams(handle, sql, Int32(values.count), nil, pointers, nil, nil, 0)
             }
+            // Without parameters, several statements can be sent at once.
+            guard !values.isEmpty else { return PQsendQuery(handle, sql) }
+            return PQsendQueryParams(handle, sql, Int32(values.count), nil, pointers, nil, nil, 0)
+        }
         guard isSent == 1 else { throw lost() }
         return try answer()
+    }
+
+    /// Runs a statement that comes with each delivery, and returns its rows as text. The server parses and plans it once. So the statement must not
+    /// depend on a hub, and its best plan must not depend on the values.
+    @discardableResult
+    package func runPrepared(_ sql: String, _ values: [String?]) throws(DeliveryError) -> [[String?]] {
+        let name = prepared[sql] ?? "vitalgate_\(prepared.count)"
+        if prepared[sql] == nil {
+            guard PQsendPrepare(handle, name, sql, 0, nil) == 1 else { throw lost() }
+            try answer()
+            prepared[sql] = name
+        }
+        let isSent = withPointers(to: values) {
+            PQsendQueryPrepared(handle, name, Int32(values.count), $0, nil, nil, 0)
+        }
+        guard isSent == 1 else { throw lost() }
+        return try answer()
+    }
+
+    private func withPointers(to values: [String?], _ body: ([UnsafePointer<CChar>?]) -> Int32) -> Int32 {
+        let texts = values.map { $0.map { strdup($0) } ?? nil }
+        defer { for text in texts { free(text) } }
+        return body(texts.map { $0.map { UnsafePointer($0) } })
     }
 
     /// Sends rows of COPY while the server reads earlier ones.

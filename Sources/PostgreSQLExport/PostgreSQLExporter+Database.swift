@@ -73,7 +73,7 @@ extension PostgreSQLExporter {
         try makeTemporaries(connection)
         var batch = ExportBatch(changes: [.added(StoredSample(sample: probe, ingest: 0, seq: 0))])
         do throws(DeliveryError) {
-            try write(prepared(batch, hub), connection, hub)
+            try write(PreparedBatch(batch), connection, hub)
             // The tables of all other kinds, without a row.
             let statements = ObjectTable.all.map { $0.taking(in: schema.name, hub: hub, rewriting: true) }
             try connection.run(statements.joined(separator: ";"))
@@ -83,7 +83,7 @@ extension PostgreSQLExporter {
                 throw DeliveryError(.unfit, "a written reading is returned with other content")
             }
             batch.changes = [.deleted(StoredDeletion(sample: probe, replacedBy: nil, ingest: 0, seq: 0))]
-            try write(prepared(batch, hub), connection, hub)
+            try write(PreparedBatch(batch), connection, hub)
             try connection.run(
                 """
                 INSERT INTO \(schema.name).progress(hub, target, anchor, count) VALUES(\(hub), '', '0', 1)
@@ -163,10 +163,15 @@ extension PostgreSQLExporter {
             throw DeliveryError(.unfit, rejectionReason, isLasting: true)
         }
         try makeTemporaries(connection)
+        try begin(connection)
+        return connection
+    }
+
+    private func begin(_ connection: PostgreSQLConnection) throws(DeliveryError) {
         session.begin(
             connection, isPartitioned: try Self.isPartitioned(connection, schema.name),
-            hasOurTypes: try Self.hasOurTypes(connection, schema.name))
-        return connection
+            hasOurTypes: try Self.hasOurTypes(connection, schema.name),
+            requiredColumns: try OptionalColumns.required(connection, schema.name))
     }
 
     /// Looks at the tables again, over the session's connection.
@@ -175,9 +180,7 @@ extension PostgreSQLExporter {
         if let rejectionReason = try schema.rejectionReason(connection) {
             throw DeliveryError(.unfit, rejectionReason, isLasting: true)
         }
-        session.begin(
-            connection, isPartitioned: try Self.isPartitioned(connection, schema.name),
-            hasOurTypes: try Self.hasOurTypes(connection, schema.name))
+        try begin(connection)
     }
 
     /// Returns the session's connection and our number there. A new hub gets one.

@@ -16,13 +16,14 @@ package final class PostgreSQLExporter: ComparableExporter {
     var schema: DatabaseSchema { session.schema }
 
     /// READ COMMITTED, whatever the role's default, so that other hubs' commits during the wait for the lock are visible.
-    /// The planner has no statistics for temporary tables and arrays, and must not scan all samples for them. It would also compile plans
-    /// with a scan that is switched off, which takes longer than to run them.
+    /// The planner has no statistics for temporary tables and arrays, and must not scan all samples for them. Without statistics of the table of
+    /// samples, it would also read all samples of a hub into memory, and compare each new row with each of them. It would compile plans with a
+    /// scan that is switched off, which takes longer than to run them.
     static func begin(_ locks: WriterLocks) -> String {
         "BEGIN ISOLATION LEVEL READ COMMITTED; \(planning); \(locks.statement)"
     }
-    static let planning =
-        "SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL enable_seqscan = off; SET LOCAL jit = off"
+    static let planning = ["enable_hashjoin", "enable_mergejoin", "enable_material", "enable_seqscan", "jit"]
+        .map { "SET LOCAL \($0) = off" }.joined(separator: "; ")
 
     /// Creates an exporter without connecting.
     ///
@@ -51,36 +52,16 @@ package final class PostgreSQLExporter: ComparableExporter {
 
     /// Delivers a batch in one transaction.
     package func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
+        try deliver(PreparedBatch(batch))
+    }
+
+    /// Delivers a batch in one transaction.
+    package func deliver(_ batch: PreparedBatch) throws(DeliveryError) -> Int {
         try session.deliver([(self, batch)]).first ?? 0
     }
 
-    /// A batch as it is written.
-    struct PreparedBatch {
-        var added: [Sample]
-        /// The rows of ``added`` if they may be new, or `nil`.
-        var newRows: NewRows?
-        var deleted: [SampleChange]
-        let rewrites: Bool
-        let mark: TargetMark?
-        /// The persons of all changes.
-        var people: Set<String>
-
-        /// Removes the changes of some people.
-        ///
-        /// - Returns: Their number.
-        mutating func leaveOut(_ erased: Set<String>) -> Int {
-            guard !people.isDisjoint(with: erased) else { return 0 }
-            let count = added.count + deleted.count
-            newRows = nil
-            added.removeAll { erased.contains($0.origin.person) }
-            deleted.removeAll { erased.contains($0.sample.origin.person) }
-            people.subtract(erased)
-            return count - added.count - deleted.count
-        }
-    }
-
     /// What the tables have, beside readings.
-    private struct Contents {
+    struct Contents {
         /// Another hub writes to the database. It can send other content under a UUID.
         let otherHubs: Bool
         /// Another hub has sent readings of one of the people. Otherwise all of their rows are this hub's own.
@@ -97,14 +78,14 @@ package final class PostgreSQLExporter: ComparableExporter {
     private func contents(
         for people: Set<String>, of hub: Int32, _ connection: PostgreSQLConnection
     ) throws(DeliveryError) -> Contents {
-        let row = try connection.run(
+        let row = try connection.runPrepared(
             """
-            SELECT EXISTS(SELECT 1 FROM \(schema.name).hub WHERE id <> \(hub)),
-                EXISTS(SELECT 1 FROM \(schema.name).participant WHERE hub <> \(hub) AND subject = ANY($1::text[])),
+            SELECT EXISTS(SELECT 1 FROM \(schema.name).hub WHERE id <> $2::integer),
+                EXISTS(SELECT 1 FROM \(schema.name).participant WHERE hub <> $2::integer AND subject = ANY($1::text[])),
                 EXISTS(SELECT 1 FROM \(schema.name).deletion), EXISTS(SELECT 1 FROM \(schema.name).superseded),
                 EXISTS(SELECT 1 FROM \(schema.name).erased),
-                (SELECT count(*) FROM \(schema.name).participant WHERE hub = \(hub) AND subject = ANY($1::text[])) < \(people.count)
-            """, [NewRows.literal(people.sorted())])[0].map { $0 == "t" }
+                (SELECT count(*) FROM \(schema.name).participant WHERE hub = $2::integer AND subject = ANY($1::text[])) < cardinality($1::text[])
+            """, [NewRows.literal(people.sorted()), "\(hub)"])[0].map { $0 == "t" }
         return Contents(
             otherHubs: row[0], others: row[1], deletions: row[2], superseded: row[3], erased: row[4], newPeople: row[5])
     }
@@ -117,25 +98,6 @@ package final class PostgreSQLExporter: ComparableExporter {
             """, [NewRows.literal(people.sorted())])
         guard !entered.isEmpty else { return }
         try SourceOrderRows(schema: schema.name).mark(entered.compactMap { $0[0] }, new: hub, connection)
-    }
-
-    /// Does everything that needs no transaction.
-    func prepared(_ batch: ExportBatch, _ hub: Int32) -> PreparedBatch {
-        // For a sample with several changes, the last one counts.
-        var last: [SampleIdentity: Int] = [:]
-        var people: Set<String> = []
-        for (index, change) in batch.changes.enumerated() {
-            last[change.uuid] = index
-            people.insert(change.sample.origin.person)
-        }
-        var (added, deleted): ([Sample], [SampleChange]) = ([], [])
-        for (index, change) in batch.changes.enumerated() where last[change.uuid] == index {
-            if case .added(let stored) = change { added.append(stored.sample) } else { deleted.append(change) }
-        }
-        let newRows =
-            session.hasOurTypes ? NewRows(added, rows, schema: schema.name, hub: hub, byPerson: session.isPartitioned) : nil
-        return PreparedBatch(
-            added: added, newRows: newRows, deleted: deleted, rewrites: batch.rewrites, mark: batch.mark, people: people)
     }
 
     /// Writes a batch. The locks keep other hubs from its persons.
@@ -153,7 +115,7 @@ package final class PostgreSQLExporter: ComparableExporter {
         if !batch.deleted.isEmpty { try remove(batch.deleted, connection, hub, contents) }
         if contents.others { try comparePaths(of: batch, connection, hub) }
         if session.hasTemporaryRows { try connection.run(days.markingTouched(byPerson: session.isPartitioned)) }
-        try days.mark(batch.added, connection)
+        try days.write(batch.days, connection)
         return leftOut
     }
 
@@ -173,12 +135,12 @@ package final class PostgreSQLExporter: ComparableExporter {
     /// Writes the delivery's mark if the one before is there. If not, another hub has delivered or the database was restored,
     /// which is checked first.
     func enter(_ mark: TargetMark, _ connection: PostgreSQLConnection, _ hub: Int32) throws(DeliveryError) {
-        let entered = try connection.run(
+        let entered = try connection.runPrepared(
             """
             UPDATE \(schema.name).progress SET anchor = $2, count = $3::bigint, told = now()
-            WHERE hub = \(hub) AND target = $1 AND count = $3::bigint - 1 AND ($4 = '' OR holder = $4) AND anchor = coalesce($5, anchor)
+            WHERE hub = $6::integer AND target = $1 AND count = $3::bigint - 1 AND ($4 = '' OR holder = $4) AND anchor = coalesce($5, anchor)
             RETURNING 1
-            """, [context.name, mark.anchor, "\(mark.count)", mark.holder.id, mark.after])
+            """, [context.name, mark.anchor, "\(mark.count)", mark.holder.id, mark.after, "\(hub)"])
         guard entered.isEmpty else { return }
         throw Self.anotherDelivered
     }
@@ -191,8 +153,13 @@ package final class PostgreSQLExporter: ComparableExporter {
     ) throws(DeliveryError) {
         let (samples, rewriting) = (batch.added, batch.rewrites)
         let kinds = Set(samples.map(\.origin.kind))
-        if let rows = batch.newRows, try rows.areNew(connection, amongOthers: contents.others) {
-            return try rows.add(connection, amongDeletions: contents.deletions)
+        if session.hasOurTypes, let identities = batch.identities {
+            let rows = NewRows(samples, identities, rows, schema: schema.name, hub: hub, byPerson: session.isPartitioned)
+            if try rows.areNew(connection, amongOthers: contents.others) {
+                self.rows.optional = batch.columns.union(session.requiredColumns)
+                defer { self.rows.optional = .all }
+                return try rows.add(connection, amongDeletions: contents.deletions)
+            }
         }
         try stage(samples, connection)
         if rewriting, kinds.contains(.quantity) {
@@ -229,7 +196,7 @@ package final class PostgreSQLExporter: ComparableExporter {
     }
 
     /// The statements that move new rows into their tables.
-    private func moving(
+    func moving(
         _ kinds: Set<SampleKind>, _ hub: Int32, _ contents: Contents, rewriting: Bool
     ) -> [String] {
         let name = schema.name

@@ -13,6 +13,8 @@ package final class PostgreSQLSession {
     private(set) var isPartitioned = false
     /// Whether rows can be copied straight into the table of samples.
     private(set) var hasOurTypes = false
+    /// The columns that rows copied straight into the table of samples cannot lack.
+    private(set) var requiredColumns = OptionalColumns.all
     /// Whether the open transaction has rows in its temporary tables.
     var hasTemporaryRows = false
 
@@ -35,8 +37,11 @@ package final class PostgreSQLSession {
     }
 
     /// Keeps a checked connection.
-    func begin(_ connection: PostgreSQLConnection, isPartitioned: Bool, hasOurTypes: Bool) {
-        (self.connection, self.isPartitioned, self.hasOurTypes) = (connection, isPartitioned, hasOurTypes)
+    func begin(
+        _ connection: PostgreSQLConnection, isPartitioned: Bool, hasOurTypes: Bool, requiredColumns: OptionalColumns
+    ) {
+        (self.connection, self.isPartitioned) = (connection, isPartitioned)
+        (self.hasOurTypes, self.requiredColumns) = (hasOurTypes, requiredColumns)
     }
 
     /// Keeps the number of a hub.
@@ -49,16 +54,15 @@ package final class PostgreSQLSession {
     ///
     /// - Parameter group: The exporters of the hubs, which share this session, with a batch of each.
     /// - Returns: The number of changes of each batch that were left out because the operator has erased the person.
-    package func deliver(_ group: [(exporter: PostgreSQLExporter, batch: ExportBatch)]) throws(DeliveryError) -> [Int] {
+    package func deliver(_ group: [(exporter: PostgreSQLExporter, batch: PreparedBatch)]) throws(DeliveryError) -> [Int] {
         // A new hub gets its number in a transaction of its own.
-        var writers: [(exporter: PostgreSQLExporter, batch: PostgreSQLExporter.PreparedBatch, hub: Int32)] = []
+        var writers: [(exporter: PostgreSQLExporter, batch: PreparedBatch, hub: Int32)] = []
         var locks = WriterLocks(schema: schema.name)
         for (exporter, batch) in group {
             let hub = try exporter.opened().hub
-            let prepared = exporter.prepared(batch, hub)
-            writers.append((exporter, prepared, hub))
+            writers.append((exporter, batch, hub))
             locks.add(store: exporter.context.store)
-            for person in prepared.people { locks.add(person: person) }
+            for person in batch.people { locks.add(person: person) }
         }
         var leftOut: [Int] = []
         guard let connection else { return leftOut }
@@ -86,7 +90,7 @@ package final class PostgreSQLSession {
             throw DeliveryError(.refused, error.reason)
         }
         guard isPartitioned else { return leftOut }
-        let changes = group.map(\.batch.changes.count).reduce(0, +)
+        let changes = group.map(\.batch.changes).reduce(0, +)
         // The delivery is complete without it.
         do throws(DeliveryError) { try statistics.note(changes, connection, schema.name) } catch { end() }
         return leftOut

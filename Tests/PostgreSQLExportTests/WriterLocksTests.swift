@@ -178,18 +178,50 @@ import Testing
         }
         for statement in statements {
             let plan = try connection.run("EXPLAIN \(statement)").compactMap { $0[0] }
-            // An index without a condition is read from one end to the other.
-            let whole = plan.indices.filter { index in
-                let isIndex = plan[index].contains("Scan using") || plan[index].contains("Bitmap Index Scan")
-                let isLarge = ["on sample", "on record", "sample_", "record_"].contains { plan[index].contains($0) }
-                return isIndex && isLarge && !plan[(index + 1)...].prefix(1).contains { $0.contains("Index Cond:") }
-            }
+            let whole = Self.wholeScans(of: plan)
             #expect(whole.isEmpty, "\(plan.joined(separator: "\n"))")
             let usesRecords = plan.contains { $0.contains("using record_pkey") }
             #expect(!usesRecords || plan.contains { $0.contains("(subject = i.subject) AND (type = i.type)") }, "\(plan)")
             // In a partition of a few rows, all indexes are alike.
             let isOther = plan.contains { $0.contains("sample_type") || $0.contains("sample_time") }
             #expect(!isOther, "\(plan.joined(separator: "\n"))")
+        }
+    }
+
+    /// The lines of a plan that read an index from one end to the other, because it has no condition.
+    private static func wholeScans(of plan: [String]) -> [String] {
+        plan.indices.filter { index in
+            let isIndex = plan[index].contains("Scan using") || plan[index].contains("Bitmap Index Scan")
+            let isLarge = ["on sample", "on record", "sample_", "record_"].contains { plan[index].contains($0) }
+            return isIndex && isLarge && !plan[(index + 1)...].prefix(1).contains { $0.contains("Index Cond:") }
+        }.map { plan[$0] }
+    }
+
+    /// A hub sends its first readings again, before PostgreSQL has counted them.
+    @Test(arguments: [0, 4]) func uncountedRowsAreFoundByTheIndex(partitions: Int) throws {
+        var settings = settings
+        settings.partitions = partitions
+        let exporter = PostgreSQLExporter(
+            settings, context: try ExportContext(name: "other", store: "a", me: people[0], now: { ExportedStore.received }))
+        _ = try exporter.create()
+        let connection = try exporter.connection()
+        try connection.run(
+            """
+            INSERT INTO \(settings.schema).sample(start_time, uuid, end_time, value, type, subject, hubs, unit, numeral, numeral_unit, source_id,
+                source_name, time_origin, received)
+            SELECT 'epoch'::timestamptz + n * interval '1 s', md5(n::text)::uuid, now(), 60, 'heartRate', '\(people[0])', '{1}', '/min', '60',
+                '/min', 'x', 'x', 'device', now() FROM generate_series(1, 30000) AS n
+            """)
+        try connection.run("BEGIN; \(PostgreSQLExporter.planning)")
+        let byPerson = partitions > 0
+        let contents = PostgreSQLExporter.Contents(
+            otherHubs: true, others: true, deletions: true, superseded: true, erased: false, newPeople: false)
+        let statements =
+            exporter.moving([.quantity], 1, contents, rewriting: true)
+            + ConflictRows.statements(.sample, in: settings.schema, hub: 1, byPerson: byPerson, variants: (true, false))
+        for statement in statements {
+            let plan = try connection.run("EXPLAIN \(statement)").compactMap { $0[0] }
+            #expect(Self.wholeScans(of: plan).isEmpty, "\(plan.joined(separator: "\n"))")
         }
     }
 }

@@ -39,6 +39,22 @@ public enum SampleChange: Sendable {
         }
     }
 
+    /// The origin of the sample, without a copy of the sample.
+    public var origin: Origin {
+        switch self {
+        case .added(let stored): stored.sample.origin
+        case .deleted(let deletion): deletion.sample.origin
+        }
+    }
+
+    /// The size of the sample's body in bytes, without a copy of the sample.
+    public var bodySize: Int {
+        switch self {
+        case .added(let stored): stored.sample.body?.size ?? 0
+        case .deleted(let deletion): deletion.sample.body?.size ?? 0
+        }
+    }
+
     /// The UUID of the sample that came or went.
     public var uuid: SampleIdentity {
         switch self {
