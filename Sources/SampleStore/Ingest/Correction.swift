@@ -17,7 +17,7 @@ public struct Correction: Sendable {
     }
 
     /// The metadata key of a corrected sample. Its value is the UUID of the sample that was deleted for it.
-    public static let key = "corrects"
+    public static let key = ReadableReferences.corrects
 
     /// The name of the ledger entries of a correction and of its undo.
     static let entryName = "correction"

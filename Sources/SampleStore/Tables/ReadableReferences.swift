@@ -4,6 +4,9 @@ import HealthModel
 /// a corrected sample, and the UUIDs of the objects in a correlation or workout. A reference is kept if the target may be read, or could be read before it was
 /// deleted, and if ``ReferenceRule`` permits the reference in an object. Other references are removed, as if they had never existed.
 enum ReadableReferences {
+    /// The metadata key of a corrected sample. Its value is the UUID of the sample that was deleted for it.
+    static let corrects = "corrects"
+
     /// The name of the SQL function that returns a UUID unchanged if it may be shown, or NULL if not.
     static let function = "readable_reference"
 
@@ -57,7 +60,7 @@ enum ReadableReferences {
 
     /// Returns metadata without the UUID of a corrected sample that a client or a person may not see.
     static func shown(in metadata: Metadata, _ connection: Connection) throws(StoreError) -> Metadata {
-        guard case .string(let name)? = metadata[Correction.key], try !isReadable(name, connection) else { return metadata }
-        return Metadata(metadata.entries.filter { $0.key != Correction.key }.map { ($0.key, $0.value) })
+        guard case .string(let name)? = metadata[corrects], try !isReadable(name, connection) else { return metadata }
+        return Metadata(metadata.entries.filter { $0.key != corrects }.map { ($0.key, $0.value) })
     }
 }
