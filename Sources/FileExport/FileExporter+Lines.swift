@@ -14,14 +14,7 @@ extension FileExporter: ReadableExporter {
         guard settings.form == .ndjson else {
             throw DeliveryError(.unfit, "files in the format \(settings.form.rawValue) cannot be read back completely")
         }
-        let paths = try paths()
-        var deleted: Set<SampleIdentity> = []
-        for path in paths {
-            try Self.forEachLine(of: path) { line in
-                if let uuid = Self.identity(in: line, after: Self.deletion) { deleted.insert(uuid) }
-                if let uuid = Self.identity(in: line, after: Self.addition) { deleted.remove(uuid) }
-            }
-        }
+        let (paths, deleted) = (try paths(), try deleted())
         var bytes: [UInt8] = []
         for path in paths {
             try Self.forEachLine(of: path) { line in
@@ -35,6 +28,18 @@ extension FileExporter: ReadableExporter {
         }
         if !bytes.isEmpty { try body(bytes) }
         return [:]
+    }
+
+    /// The samples that the target has as deleted.
+    package func deleted() throws -> Set<SampleIdentity> {
+        var deleted: Set<SampleIdentity> = []
+        for path in try paths() {
+            try Self.forEachLine(of: path) { line in
+                if let uuid = Self.identity(in: line, after: Self.deletion) { deleted.insert(uuid) }
+                if let uuid = Self.identity(in: line, after: Self.addition) { deleted.remove(uuid) }
+            }
+        }
+        return deleted
     }
 
     private static let addition = Array(#"{"uuid":""#.utf8)

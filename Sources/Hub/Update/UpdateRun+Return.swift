@@ -36,7 +36,8 @@ extension UpdateRun {
             try store.putCopyInPlace()
         }
         guard store.hasNewer, !journal.isCarriedOut else { return }
-        journal.left = store.carryOut(journal, seconds: limits.carrying)
+        let left = [store.carryOut(journal, seconds: limits.carrying), store.removeAccess { report($0) }].compactMap { $0 }
+        journal.left = left.isEmpty ? nil : left.joined(separator: ", ")
         journal.isCarriedOut = true
         try? journal.write(in: folder)
     }
@@ -51,10 +52,21 @@ extension UpdateRun {
 
     private func finish(_ journal: UpdateJournal, _ reason: String) -> UpdateState.Attempt {
         var reason = reason
-        let carried = store.carryIn(seconds: limits.carrying)
-        if carried.lines > 0 { report("\(carried.lines) readings of the time in between are stored again") }
-        if let problem = [carried.problem, journal.left].compactMap({ $0 }).first {
-            reason += ". \(store.retainNewer(journal.to)) has what arrived in between: \(problem)"
+        var left = journal.left
+        if journal.isCarriedOut {
+            let carried = store.carryIn(seconds: limits.carrying)
+            if let problem = carried.problem {
+                if let path = store.retainCarried(journal.to) {
+                    reason += ". \(path) has the readings that arrived in between: \(problem)"
+                } else {
+                    left = [problem, left].compactMap { $0 }.joined(separator: ", ")
+                }
+            } else if carried.lines > 0 {
+                report("\(carried.lines) readings of the time in between are stored again")
+            }
+        }
+        if let left {
+            reason += ". \(store.retainNewer(journal.to)) has what arrived in between: \(left)"
         } else {
             store.removeNewer()
         }

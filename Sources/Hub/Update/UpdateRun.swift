@@ -108,7 +108,11 @@ package final class UpdateRun {
     }
 
     private func resumeLocked() throws(UpdateFailure) -> UpdateState.Attempt? {
-        guard let journal = try UpdateJournal.read(in: folder) else { return nil }
+        guard let journal = try UpdateJournal.read(in: folder) else {
+            // An update that ended before its installation leaves its copy.
+            store.removeCopy()
+            return nil
+        }
         report("continuing an update that was interrupted")
         switch journal.step {
         case .installing: return try goBack(journal, because: "it was interrupted during the installation")
@@ -159,6 +163,7 @@ package final class UpdateRun {
         try checkRoom(old, new)
         try retainProgram()
         report("copying the store")
+        store.removeCarried()
         let copied = try store.makeCopy()
         try checkStop()
         return UpdateJournal(
@@ -301,6 +306,7 @@ package final class UpdateRun {
     /// Removes everything except the package of the installed version, which the next update needs for its way back.
     func cleanUp(keeping version: String) {
         store.removeCopy()
+        store.removeCarried()
         for path in [reserve, Self.retainedProgram(in: folder), marker] { unlink(path) }
         let suffix = "_\(version.replacing(":", with: "%3a"))_"
         for name in Folder.names(folder) ?? [] where name.hasSuffix(".deb") && !name.contains(suffix) {

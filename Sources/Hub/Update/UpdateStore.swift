@@ -5,7 +5,7 @@ import Pipeline
 import SampleStore
 
 /// The store of an update: its copy, the way back to the copy, and the readings of the time in between.
-struct UpdateStore {
+package struct UpdateStore {
     let access: StoreAccess
     let tools: UpdateTools
     /// The words that run the installed program, without the option for the store.
@@ -16,9 +16,10 @@ struct UpdateStore {
     private var named: String { access.configuration.store }
     private var path: String { Folder.resolved(named) ?? named }
     /// The copy, beside the store and as its owner.
-    var copy: String { path + ".before-update" }
+    var copy: String { path + Self.copyMark }
+    private static let (copyMark, newerMark) = (".before-update", ".after-update")
     /// The store of the newer version, until its readings are in the older one.
-    var newer: String { path + ".after-update" }
+    var newer: String { path + Self.newerMark }
     /// The readings that arrived after the copy.
     private var carried: String { folder + "/carried.ndjson" }
 
@@ -38,6 +39,13 @@ struct UpdateStore {
         } catch {
             throw error as? UpdateFailure ?? UpdateFailure("\(error)")
         }
+    }
+
+    /// A file that is there while an update may put the copy of a store in its place, or add readings to it. Every user of the store can
+    /// see it.
+    static func trace(besides store: String) -> String? {
+        let path = Folder.resolved(store) ?? store
+        return [path + copyMark, path + newerMark].first { Glibc.access($0, F_OK) == 0 }
     }
 
     /// Copies the store while the hub runs.
@@ -91,15 +99,45 @@ struct UpdateStore {
     ///
     /// - Returns: its path.
     func retainNewer(_ version: String) -> String {
-        let names = [""] + (2...100).map { "-\($0)" }
-        let retained = names.map { "\(path).from-\(version)\($0)" }.first { Glibc.access($0, F_OK) != 0 } ?? newer
+        let retained = retainedPath(version, "")
         _ = try? asOwner { for suffix in ["-wal", ""] { rename(newer + suffix, retained + suffix) } }
         removeNewer()
-        return Glibc.access(retained, F_OK) == 0 ? retained : carried
+        return retained
+    }
+
+    private static let retainedMark = ".from-"
+
+    /// A new name beside the store.
+    private func retainedPath(_ version: String, _ suffix: String) -> String {
+        let names = [""] + (2...100).map { "-\($0)" }
+        return names.map { "\(path)\(Self.retainedMark)\(version)\($0)\(suffix)" }.first { Glibc.access($0, F_OK) != 0 } ?? newer
+    }
+
+    /// The files beside a store with readings that only an undone update has stored, sorted by name.
+    package static func retained(besides store: String) -> [String] {
+        let path = Folder.resolved(store) ?? store
+        let (folder, prefix) = (SmallFile.folder(of: path), SmallFile.name(of: path) + retainedMark)
+        return (Folder.names(folder) ?? []).filter { $0.hasPrefix(prefix) && !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") }
+            .sorted().map { folder == "/" ? "/" + $0 : "\(folder)/\($0)" }
     }
 
     func removeNewer() {
         _ = try? asOwner { for suffix in ["", "-wal", "-shm"] { unlink(newer + suffix) } }
+    }
+
+    /// Removes the access that clients and browsers had in the copy and lost after it.
+    ///
+    /// - Returns: why it may still be there, or `nil`.
+    func removeAccess(_ report: (String) -> Void) -> String? {
+        do {
+            let hasChanged = try asOwner {
+                try SampleStore(path: path, access: .write).clients.removeAccess(missingIn: newer)
+            }
+            if hasChanged { report("access that was removed in the time in between is removed again") }
+            return nil
+        } catch {
+            return "clients, tokens, grants and sessions that were removed are there again, so check them (\(error))"
+        }
     }
 
     // MARK: Readings of the time in between
@@ -140,7 +178,7 @@ struct UpdateStore {
         }
         lseek(descriptor, 0, SEEK_SET)
         let result = tools.attempt(
-            program + ["--store", path, "import", "-", "--exact", "--whole", "--format", "ndjson"], seconds: seconds,
+            program + ["--store", path, "update", "recover", "-", "--exact", "--whole", "--format", "ndjson"], seconds: seconds,
             from: descriptor)
         func count(_ name: String) -> Int {
             guard let found = result.output.firstRange(of: "\"\(name)\":") else { return 0 }
@@ -152,6 +190,29 @@ struct UpdateStore {
         }
         unlink(carried)
         return (lines, nil)
+    }
+
+    func removeCarried() { unlink(carried) }
+
+    /// Moves the lines to a file beside the store, as its owner, where an erasure of a person finds them (``CarriedLines``).
+    ///
+    /// - Returns: its path, or `nil` if it cannot be written.
+    func retainCarried(_ version: String) -> String? {
+        let source = open(carried, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard source >= 0 else { return nil }
+        defer { close(source) }
+        let retained = retainedPath(version, CarriedLines.suffix)
+        let target = try? asOwner { open(retained, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600) }
+        guard let target, target >= 0 else { return nil }
+        defer { close(target) }
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let length = read(source, &buffer, buffer.count)
+            if length == 0, fsync(target) == 0 { return retained }
+            guard length > 0, write(target, buffer, length) == length else { break }
+        }
+        _ = try? asOwner { unlink(retained) }
+        return nil
     }
 
     private static func lineCount(_ descriptor: Int32) -> Int {

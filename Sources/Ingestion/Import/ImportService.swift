@@ -27,6 +27,7 @@ package struct ImportService {
     private let comparesPaths: Bool
     private let trustsOpenEnds: Bool
     private let onlyPerson: Bool
+    private let isRecovery: Bool
     private let sender: ImportSender?
 
     /// The approximate maximum size in bytes of bodies in one commit. Routes and documents are large.
@@ -37,16 +38,19 @@ package struct ImportService {
     /// - Parameters: - comparesPaths: whether the same measurement from another path is a duplicate. If not, only the identical
     ///   reading is. - trustsOpenEnds: whether a table without a final line break is complete. If not, the readings of its last
     ///   row are held. - isDiskUsedUp: whether the import has to stop, because others need the rest of the disk. - onlyPerson: whether
-    ///   a member brings the file, whose own readings alone are stored.
+    ///   a member brings the file, whose own readings alone are stored. - isRecovery: whether the readings return from a copy of this
+    ///   store's readings.
     package init(
         store: SampleStore, now: @escaping @Sendable () -> Instant, zone: TimeZoneRules,
         isCancelled: @escaping () -> Bool = { false }, isDiskUsedUp: @escaping () -> Bool = { false },
-        comparesPaths: Bool = true, trustsOpenEnds: Bool = false, onlyPerson: Bool = false, sender: ImportSender? = nil
+        comparesPaths: Bool = true, trustsOpenEnds: Bool = false, onlyPerson: Bool = false, isRecovery: Bool = false,
+        sender: ImportSender? = nil
     ) {
         self.sender = sender
         self.comparesPaths = comparesPaths
         self.trustsOpenEnds = trustsOpenEnds
         self.onlyPerson = onlyPerson
+        self.isRecovery = isRecovery
         self.store = store
         self.now = now
         self.zone = zone
@@ -150,7 +154,7 @@ package struct ImportService {
         }
         let description = IngestDescription(
             kind: .import, name: name, profile: reading.profile, received: received.microseconds, notes: reading.notes,
-            owner: owner, comparesPaths: comparesPaths, isOfMember: onlyPerson || sender != nil)
+            owner: owner, comparesPaths: comparesPaths, isOfMember: onlyPerson || sender != nil, isRecovery: isRecovery)
         return (try store.beginIngest(description), nil)
     }
 

@@ -41,6 +41,16 @@ extension SampleStore.Clients {
         }
     }
 
+    /// The digests of the tokens in a store that are not revoked.
+    static func digests(in connection: Connection) throws(StoreError) -> Set<[UInt8]> {
+        Set(try connection.list("SELECT digest FROM token WHERE revoked IS NULL") { Array($0.blob(0)) })
+    }
+
+    /// Removes a token.
+    func removeToken(_ digest: [UInt8]) throws(StoreError) {
+        try connection.run("DELETE FROM token WHERE digest = ?", .blob(digest))
+    }
+
     /// The number of valid tokens of a client.
     public func validTokens(of client: Client, at now: Instant) throws(StoreError) -> Int {
         let count = try connection.integer(

@@ -47,6 +47,11 @@ extension SampleStore.Clients {
         try connection.exists("SELECT 1 FROM client WHERE id = ?", [.integer(id)])
     }
 
+    /// The numbers of the clients in a store.
+    static func ids(in connection: Connection) throws(StoreError) -> Set<Int64> {
+        Set(try connection.list("SELECT id FROM client") { $0.integer(0) })
+    }
+
     private func list(_ condition: String, _ bindings: [Value]) throws(StoreError) -> [Client] {
         try connection.list("SELECT id, name, purpose, policy, added, expires, app FROM client \(condition)", bindings) { row in
             Client(

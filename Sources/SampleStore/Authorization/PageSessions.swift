@@ -139,6 +139,17 @@ extension SampleStore.PageSessions {
         }
     }
 
+    /// The digests of the sessions and codes in a store.
+    static func digests(in connection: Connection) throws(StoreError) -> Set<[UInt8]> {
+        Set(try connection.list("SELECT digest FROM page_session UNION ALL SELECT digest FROM page_code") { Array($0.blob(0)) })
+    }
+
+    /// Ends the session or removes the code with a digest.
+    func remove(_ digest: [UInt8]) throws(StoreError) {
+        try connection.run("DELETE FROM page_session WHERE digest = ?", .blob(digest))
+        try connection.run("DELETE FROM page_code WHERE digest = ?", .blob(digest))
+    }
+
     /// Ends all sessions of a person, also those that show another person, and deletes the codes that open the person's page.
     ///
     /// - Returns: The number of sessions.

@@ -46,6 +46,8 @@ public final class Ingest: SampleSink {
     private let isOfMember: Bool
     /// The people of the current batch if a member or a client brought it. It ends no sample of anybody else.
     private var people: Set<String>?
+    /// Whether the readings of clients return (``IngestDescription/isRecovery``).
+    private let isRecovery: Bool
     /// The room in quarantine. It is `nil` for live readings.
     var room: QuarantineRoom?
     /// Shows other processes that the entry is running. It is `nil` if the entry runs within one transaction or is
@@ -66,6 +68,7 @@ public final class Ingest: SampleSink {
         entryCheck = EntryCheck(isSaved: description.kind == .save)
         client = description.client
         isOfMember = description.isOfMember
+        isRecovery = description.isRecovery
         room = description.kind == .live ? nil : QuarantineRoom(store.connection)
         (id, lock) = try Self.begin(description, in: store)
     }
@@ -104,6 +107,7 @@ public final class Ingest: SampleSink {
         entryCheck = EntryCheck(isSaved: account.kind == .save)
         self.client = client
         isOfMember = try store.connection.ledger.isOfMember(account.id)
+        isRecovery = false
         room = account.kind == .live ? nil : QuarantineRoom(store.connection)
         lock = owner == nil ? nil : try IngestLock(account.id, of: store.path)
         try connection.ledger.resume(id, owner: owner)
@@ -287,7 +291,8 @@ public final class Ingest: SampleSink {
     /// Whether readings of an origin have the source of a client that does not save them. A client can read and delete all readings of its
     /// source, so nothing else, such as a file, may add any.
     private func isForeign(_ origin: Origin) throws(StoreError) -> Bool {
-        guard origin.source.id != client, let number = ClientSource.number(in: origin.source.id) else { return false }
+        guard !isRecovery, origin.source.id != client, let number = ClientSource.number(in: origin.source.id)
+        else { return false }
         return try store.clients.contains(number)
     }
 

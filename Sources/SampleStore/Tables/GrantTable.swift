@@ -46,7 +46,7 @@ struct GrantTable {
     // MARK: Permissions
 
     /// The permissions of a client for a person and type.
-    struct Row {
+    struct Row: Hashable {
         var person: String
         var type: String
         /// The start from which objects may be read, in microseconds since 1970, or `nil` if none may be read.
@@ -140,6 +140,34 @@ struct GrantTable {
     func removeAll(of client: Int64) throws(StoreError) {
         try connection.run("DELETE FROM granted WHERE client = ?", .integer(client))
         try connection.run("DELETE FROM granted_object WHERE client = ?", .integer(client))
+    }
+
+    /// Removes the permissions of a client that it does not have in another state of the store.
+    ///
+    /// - Returns: Whether there were any.
+    func limit(_ client: Int64, to other: GrantTable) throws(StoreError) -> Bool {
+        let others = try other.rows(of: client)
+        var hasChanged = false
+        for row in try rows(of: client) {
+            let found = others.first { $0.person == row.person && $0.type == row.type }
+            var limited = row
+            limited.start = if let own = row.start, let start = found?.start { max(own, start) } else { nil }
+            limited.after = found?.after == nil ? nil : row.after
+            limited.mayWrite = row.mayWrite && found?.mayWrite ?? false
+            guard limited != row else { continue }
+            hasChanged = true
+            let key = Key(client: client, person: row.person, type: row.type)
+            try setReading(key, from: limited.start, after: limited.after)
+            try setWriting(key, to: limited.mayWrite)
+        }
+        let objects = Set(try other.objects(of: client, after: .min))
+        for key in try self.objects(of: client, after: .min) where !objects.contains(key) {
+            hasChanged = true
+            try connection.run(
+                "DELETE FROM granted_object WHERE client = ? AND series = ? AND start = ? AND hash = ?",
+                [.integer(client)] + key.values)
+        }
+        return hasChanged
     }
 
     /// Removes the grants of the rows in the table `pruned`.

@@ -27,6 +27,8 @@ public struct IngestDescription: Sendable {
     public var linksCopies = false
     /// The source of the client that saves the readings, if any. Nothing else adds readings to the source of a client.
     public var client: String?
+    /// Whether the readings return from a copy of this store's readings, so that those of its clients are accepted as well.
+    public var isRecovery: Bool
     /// Whether a member of the household, a phone or another client brought the readings. They decide nothing about readings of others.
     public var isOfMember: Bool
     /// The only people whose samples may end, or `nil` if those of all may. The readings of a member also name the people.
@@ -35,8 +37,9 @@ public struct IngestDescription: Sendable {
     /// Creates a description.
     public init(
         kind: IngestKind, name: String? = nil, profile: String? = nil, zone: String? = nil, received: Int64, notes: [String] = [],
-        owner: String? = nil, comparesPaths: Bool = true, isOfMember: Bool = false
+        owner: String? = nil, comparesPaths: Bool = true, isOfMember: Bool = false, isRecovery: Bool = false
     ) {
+        self.isRecovery = isRecovery
         self.isOfMember = isOfMember
         self.comparesPaths = comparesPaths
         self.owner = owner

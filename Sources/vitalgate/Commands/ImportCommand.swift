@@ -107,7 +107,10 @@ enum ImportCommand: Command {
             Example("unxz < week.csv.xz | vitalgate import -", "Import the output of another program."),
         ])
 
-    static func run(_ context: CommandContext) throws -> ExitCode {
+    static func run(_ context: CommandContext) throws -> ExitCode { try run(context, isRecovery: false) }
+
+    /// - Parameter isRecovery: Whether the files have readings of this store, which return with those of its clients.
+    static func run(_ context: CommandContext, isRecovery: Bool) throws -> ExitCode {
         let access = try context.access()
         let zone = try context.zone()
         if let name = context.invocation.string("--from") {
@@ -116,7 +119,8 @@ enum ImportCommand: Command {
             }
             let lines = try TargetLines(context, target: name)
             defer { lines.remove() }
-            return try read([lines.file], of: context.invocation.string("--person"), access, zone, context)
+            try delete(lines.deleted, name, access, context)
+            return try read([lines.file], of: context.invocation.string("--person"), access, zone, context, isRecovery: true)
         }
         let given = FileArgument.all(context.invocation.arguments("FILE"))
         var listed = try context.invocation.string("--files-from").map { try FileArgument.all(listedIn: $0) } ?? []
@@ -144,18 +148,34 @@ enum ImportCommand: Command {
         }
         // If there is nothing to read, no store is created.
         guard !files.isEmpty else { return code }
-        return graver(code, try read(files, of: person, access, zone, context))
+        return graver(code, try read(files, of: person, access, zone, context, isRecovery: isRecovery))
+    }
+
+    /// Deletes the samples that the target has as deleted, before the samples that replaced them are compared with them.
+    private static func delete(
+        _ uuids: Set<SampleIdentity>, _ target: String, _ access: StoreAccess, _ context: CommandContext
+    ) throws {
+        let store = try access.openForWriting(creating: true)
+        let found = try uuids.filter { try store.samples.sample($0) != nil }.sorted { $0.description < $1.description }
+        guard !found.isEmpty else { return }
+        let words = "\(Readable.count(found.count, "sample")) that \(target) has as deleted"
+        guard !context.invocation.flag("--dry-run") else { return context.note("would delete \(words)") }
+        let description = IngestDescription(
+            kind: .delete, name: "import --from \(target)", received: context.machine.now().microseconds)
+        let ingest = try store.samples.delete(found, description: description).ingest
+        context.note("deleted \(words) (ledger entry \(ingest))")
     }
 
     private static func read(
-        _ files: [FileArgument], of person: String?, _ access: StoreAccess, _ zone: TimeZoneRules, _ context: CommandContext
+        _ files: [FileArgument], of person: String?, _ access: StoreAccess, _ zone: TimeZoneRules, _ context: CommandContext,
+        isRecovery: Bool
     ) throws -> ExitCode {
         Interruption.watch()
         // The import runs at lower priority than queries and live input.
         _ = nice(5)
         let run = ImportRun(
             context: context, person: person, zone: zone, options: try options(context, zone),
-            library: try ProfileCommand.library(context))
+            library: try ProfileCommand.library(context), isRecovery: isRecovery)
         if context.invocation.flag("--dry-run") { return try rehearse(run, files, access) }
         let store = try access.openForWriting(creating: true)
         try store.ledger.closeAbandoned()
@@ -213,6 +233,7 @@ private struct ImportRun {
     let zone: TimeZoneRules
     let options: ReadingOptions
     let library: ProfileLibrary
+    let isRecovery: Bool
 
     func importAll(_ files: [FileArgument], into store: SampleStore) throws -> ExitCode {
         let person = try person.map { try StoreAccess.person($0, in: store) } ?? store.owner
@@ -251,7 +272,7 @@ private struct ImportRun {
             isDiskUsedUp: { share?.isUsedUp ?? false },
             comparesPaths: !context.invocation.flag("--exact"),
             trustsOpenEnds: context.invocation.flag("--whole") || file.isStandardInput,
-            onlyPerson: context.invocation.flag("--only-person"))
+            onlyPerson: context.invocation.flag("--only-person"), isRecovery: isRecovery)
         var progress = ProgressLine(terminal: context.streams.errorTerminal, clock: Monotonic.nanoseconds)
         let began = Monotonic.nanoseconds()
         let outcome = try service.run(reading, received: received) { state in

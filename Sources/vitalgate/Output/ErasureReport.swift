@@ -45,10 +45,12 @@ struct ErasureReport {
         let without = Set(context.invocation.strings("--without"))
         for name in without where !configuration.targets.contains(where: { $0.name == name }) { _ = try context.target(name) }
         guard context.invocation.flag("--yes") else { return try show(configuration, without) }
-        let store = try context.access().openForWriting(creating: false)
-        // A running hub holds readings that are not in the store yet, so its lock is required.
-        let lock = try context.access().lock(store)
-        return try withExtendedLifetime(lock) { try erase(from: store, configuration, without) }
+        let access = try context.access()
+        return try access.removing { store in
+            // A running hub holds readings that are not in the store yet, so its lock is required.
+            let lock = try access.lock(store)
+            return try withExtendedLifetime(lock) { try erase(from: store, configuration, without) }
+        }
     }
 
     // MARK: Shown
@@ -143,6 +145,9 @@ struct ErasureReport {
         }
         if let inbox = configuration.hub.inbox {
             try FolderOwner.acting(asOwnerOf: inbox) { WaitingUpload.removeAll(of: person, in: inbox) }
+        }
+        try FolderOwner.acting(asOwnerOf: configuration.store) {
+            try CarriedLines.removeAll(of: person, isOwner: person == store.owner, besides: configuration.store)
         }
         let targets = try targetsToNotify(configuration, without, store)
         if try isUnknown(person, store.erasure.counts(of: person), store) {

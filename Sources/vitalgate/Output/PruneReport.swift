@@ -10,7 +10,13 @@ struct PruneReport {
     init(_ context: CommandContext) { self.context = context }
 
     func run() throws -> ExitCode {
-        let store = try context.access().openForWriting(creating: false)
+        let access = try context.access()
+        // Without --yes, the command only counts.
+        guard context.invocation.flag("--yes") else { return try run(try access.openForWriting(creating: false)) }
+        return try access.removing(run)
+    }
+
+    private func run(_ store: SampleStore) throws -> ExitCode {
         let dates = try dates(store)
         guard !dates.isEmpty else {
             context.note("no retention period is set: add 'retention' to the configuration, or use --type with --before")

@@ -47,6 +47,33 @@ import Testing
         for word in ["unassigned", "Zoe"] { #expect(try folder.vitalgate("people", "erase", word, "--yes").status == 64) }
     }
 
+    /// An update that is undone would bring the person back from its copy, or from its lines.
+    @Test(arguments: ["store.db.before-update", "store.db.after-update"]) func waitsForAnUpdate(trace: String) throws {
+        try folder.write(trace, "")
+        let before = try lines("Anna")
+        let prune = ["store", "prune", "--type", "bodyMass", "--before", "2026-11-25", "--yes"]
+        for words in [["people", "erase", "Anna", "--yes"], prune] {
+            let run = try folder.vitalgate(words)
+            #expect(run.status == 75 && run.errors.contains("an update has not ended"), "\(run)")
+        }
+        #expect(try lines("Anna") == before)
+        unlink(folder.path(trace))
+        #expect(try folder.vitalgate(prune).status == 0)
+        #expect(try folder.vitalgate("people", "erase", "Anna", "--yes").status == 0)
+    }
+
+    /// The file has the readings that an undone update could not store again.
+    @Test func removesTheLinesOfAnUndoneUpdate() throws {
+        let name = "store.db.from-2.0.ndjson"
+        let mine = "{\"uuid\":\"1\",\"subject\":\"me\"}\n"
+        try folder.write(name, mine + "{\"uuid\":\"2\",\"subject\":\"\(Family.guest)\"}\n")
+        #expect(try folder.vitalgate("update", "status").output.contains("kept       \(folder.path(name)) has readings"))
+        #expect(try folder.vitalgate("people", "erase", "Anna", "--yes").status == 0)
+        #expect(folder.text(name) == mine)
+        #expect(try folder.vitalgate("people", "erase", "me", "--yes").status == 0)
+        #expect(!folder.exists(name))
+    }
+
     /// Files that were uploaded on the page and not imported yet contain readings of the person.
     @Test func removesUploadsOfThePerson() throws {
         try folder.write("config.json5", "{ hub: { inbox: '\(folder.path("inbox"))' } }\n")

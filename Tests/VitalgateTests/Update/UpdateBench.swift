@@ -37,6 +37,16 @@ final class UpdateBench {
         try #require(run.status == 0, "\(run.errors)")
     }
 
+    static let guest = "7f9c0000-0000-4000-8000-000000000001"
+
+    /// The line of a reading.
+    func line(_ number: Int, source: String = "lines") -> String {
+        """
+        {"type":"heartRate","start":"\(Self.time(number))","value":\(50 + number),"unit":"/min","source":{"id":"\(source)","name":"A"}}
+
+        """
+    }
+
     static func time(_ number: Int) -> String { "2026-11-20T06:\(number < 10 ? "0" : "")\(number):00Z" }
 
     /// The words for the script of the installation, which stores readings as a running hub does.
@@ -134,6 +144,7 @@ final class UpdateBench {
                             "installed 2.0") if [ -e "$M/problems" ]; then cat "$M/problems"; exit 65; fi ;;
                         esac
                         exit 0 ;;
+                    *" recover "*) if [ -e "$M/recover-fails" ]; then echo "vitalgate: it crashed" >&2; exit 70; fi ;;
                     *" carry "*)
                         if [ -e "$M/carry-fails" ]; then echo "vitalgate: it crashed" >&2; exit 70; fi
                         sqlite3 "$2" "PRAGMA user_version = $(cat "$M/schema")" >/dev/null ;;

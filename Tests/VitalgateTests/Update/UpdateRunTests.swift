@@ -1,4 +1,6 @@
 import Glibc
+import HealthModel
+import PipelineTesting
 import SampleStore
 import Testing
 
@@ -169,6 +171,100 @@ import Testing
         #expect(attempt?.reason?.contains("samples were deleted or repaired") == true, "\(attempt?.reason ?? "")")
         // Also the deleted one.
         #expect(try bench.readings() == 8)
+    }
+
+    /// A file of an earlier update, whose readings may have been erased in the meantime.
+    @Test func importsNoLinesOfAnEarlierUpdate() throws {
+        try bench.set("update/carried.ndjson", bench.line(9))
+        try bench.set("problems", "profile: a\n")
+        try expectReturned(try bench.run().apply(), "profile: a", readings: 5)
+    }
+
+    @Test func keepsLinesThatCannotBeStoredAgain() throws {
+        try bench.set("problems", "profile: a\n")
+        try bench.set("recover-fails", "")
+        try bench.set("after", "\(bench.adding(6...8)) && \(UpdateBench.migrating)")
+        let attempt = try bench.run().apply()
+        #expect(
+            attempt?.reason?.contains("store.db.from-2.0.ndjson has the readings that arrived in between: 0 of 3") == true,
+            "\(attempt?.reason ?? "")")
+        #expect(bench.leftovers == ["store.db.from-2.0.ndjson", "vitalgate_1.0_amd64.deb"])
+        #expect(bench.folder.mode("store.db.from-2.0.ndjson") == 0o600)
+        #expect(bench.folder.text("store.db.from-2.0.ndjson").split(separator: "\n").count == 3)
+    }
+
+    /// The copy has the readings as they were before.
+    @Test func addsNoFormsOfReadingsInTheCopy() throws {
+        try interrupt(.returning) { _, journal in
+            journal.reason = "profile: a"
+            try bench.set("installed", "installed 2.0")
+            try bench.add(6)
+            let store = try SampleStore(path: bench.folder.store, access: .write)
+            // A correction of a reading, a correction of this correction, and one of a reading that is not in the copy.
+            for (number, value) in [(51, 91), (91, 92), (56, 96)] {
+                let amount = Correction.Amount(
+                    numeral: Numeral(shortest: Double(value)), unit: SampleType.heartRate.canonicalUnit)
+                let uuid = try #require(SampleIdentity(try uuid(of: number)))
+                _ = try store.samples.correct(
+                    [uuid], with: Correction(amounts: [amount]), received: Instant(seconds: 1_796_000_000 + Int64(value)))
+            }
+            let assign = ["devices", "assign", "--samples", try uuid(of: 52), "--person", UpdateBench.guest]
+            #expect(try bench.folder.vitalgate(assign).status == 0)
+            try shell(UpdateBench.migrating)
+        }
+        let attempt = try bench.run().resume()
+        #expect(
+            attempt?.reason?.contains("earlier samples were corrected, repaired or assigned") == true, "\(attempt?.reason ?? "")")
+        #expect(try values() == [51, 52, 53, 54, 55, 96])
+    }
+
+    private func lines() throws -> [JSON] {
+        try bench.folder.vitalgate("query", "heartRate", "--format", "ndjson").lines.map { try JSON($0) }
+    }
+
+    private func values() throws -> [Int] { try lines().compactMap { $0["value"].integer }.sorted() }
+
+    private func uuid(of value: Int) throws -> String {
+        try #require(try lines().first { $0["value"].integer == value }?["uuid"].text)
+    }
+
+    /// What a client saved is stored again, and access that was removed after the copy stays removed.
+    @Test func returnsWithoutAccessThatWasRemoved() throws {
+        let now = Machine.current().now()
+        let store = try SampleStore(path: bench.folder.store, access: .write)
+        let clients = try ["saver", "reader", "gone"].map { try store.clients.add(named: $0, purpose: "Tests", at: now) }
+        let tokens = try clients.map { try store.clients.makeToken(for: $0, at: now) }
+        func grant(_ reading: Grant.Reading, _ mayWrite: Bool, _ client: Client) throws {
+            try store.clients.set(
+                Grant(person: store.owner, type: ObjectType(.heartRate), reading: reading, mayWrite: mayWrite), of: client,
+                at: now)
+        }
+        for client in clients { try grant(.from(Instant(seconds: 0)), true, client) }
+        let session = try #require(
+            try store.pageSessions.open(with: try store.pageSessions.makeCode(for: store.owner, at: now), at: now))
+        let code = try store.pageSessions.makeCode(for: store.owner, at: now)
+        try bench.set("saved.ndjson", bench.line(6, source: "client.\(clients[0].id)"))
+        try interrupt(.returning) { _, journal in
+            journal.reason = "profile: a"
+            try bench.set("installed", "installed 2.0")
+            #expect(try bench.folder.vitalgate("import", bench.folder.path("saved.ndjson")).status == 65)
+            #expect(try bench.folder.vitalgate("update", "recover", bench.folder.path("saved.ndjson")).status == 0)
+            try store.clients.revokeTokens(of: clients[0], at: now)
+            try grant(.none, false, clients[1])
+            try store.clients.remove(clients[2])
+            try store.pageSessions.end()
+            _ = try store.pageSessions.open(with: code, at: now)
+            try shell(UpdateBench.migrating)
+        }
+        try expectReturned(try bench.run().resume(), "profile: a", readings: 6)
+        #expect(bench.said.contains("access that was removed in the time in between is removed again"))
+        let returned = try SampleStore(path: bench.folder.store, access: .write)
+        #expect(try returned.clients.all().map(\.name) == ["reader", "saver"])
+        #expect(try tokens.map { try returned.clients.client(bearing: $0, at: now)?.name } == [nil, "reader", nil])
+        #expect(try returned.clients.grants(of: clients[0]).map(\.mayWrite) == [true])
+        #expect(try returned.clients.grants(of: clients[1]).allSatisfy { $0.reading == .none && !$0.mayWrite })
+        #expect(try returned.pageSessions.session(bearing: session.token, at: now) == nil)
+        #expect(try !returned.pageSessions.isCode(code, at: now))
     }
 
     @Test func triesDpkgAgain() throws {

@@ -1,5 +1,7 @@
 import CommandLineKit
+import FileExport
 import Glibc
+import HealthModel
 import Hub
 import Pipeline
 import SampleStore
@@ -8,6 +10,8 @@ import SampleStore
 final class TargetLines {
     /// The file, with the target's name for messages.
     let file: FileArgument
+    /// The samples that the target has as deleted. Only files have these.
+    let deleted: Set<SampleIdentity>
     private let folder: String
     private let path: String
 
@@ -22,6 +26,7 @@ final class TargetLines {
                     "a target of the kind postgresql or files (the kind '\(target.kind.rawValue)' cannot be read back)"
             )
         }
+        deleted = try (exporter as? FileExporter)?.deleted() ?? []
         guard let folder = Folder.temporary(in: "/var/tmp") else {
             throw StoreError(.inputOutput, "/var/tmp: \(String(cString: strerror(errno)))")
         }

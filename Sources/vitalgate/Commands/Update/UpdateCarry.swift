@@ -29,6 +29,10 @@ struct UpdateCarry {
         func leave(_ reason: String) { if !left.contains(reason) { left.append(reason) } }
         func write(_ change: SampleChange) throws {
             guard case .added(let stored) = change else { return leave("samples were deleted or repaired") }
+            // The copy has the reading as it was.
+            guard try !store.samples.isMade(stored, fromReadingUpTo: last) else {
+                return leave("earlier samples were corrected, repaired or assigned")
+            }
             var sample = stored.sample
             sample.record = try store.samples.record(of: sample)
             var bytes: [UInt8] = []

@@ -48,6 +48,9 @@ enum UpdateCommand: Command {
                     Option(names: ["--quarantined"], value: "N", help: "The quarantined readings in the copy."),
                     Option(names: ["--erasures"], value: "N", help: "The erased people in the copy."),
                 ], isHidden: true),
+            CommandSpecification(
+                name: "recover", summary: "Import the samples that arrived after a copy (the update uses this).",
+                arguments: ImportCommand.specification.arguments, options: ImportCommand.specification.options, isHidden: true),
         ])
 
     static func run(_ context: CommandContext) throws -> ExitCode {
@@ -55,6 +58,7 @@ enum UpdateCommand: Command {
         case "status": return try status(context)
         case "self-test": return try UpdateSelfTest(context).run()
         case "carry": return try UpdateCarry(context).run()
+        case "recover": return try ImportCommand.run(context, isRecovery: true)
         default: break
         }
         guard geteuid() == 0 else {
@@ -94,6 +98,9 @@ enum UpdateCommand: Command {
             let words = last.outcome == .applied ? "updated from \(last.from) to \(last.to)" : state.trouble ?? ""
             rows.append(("last", "\(local(last.time)), \(words)"))
         }
+        if let store = try? context.configuration().store {
+            rows += UpdateStore.retained(besides: store).map { ("kept", "\($0) has readings that only an undone update stored") }
+        }
         for (name, text) in rows {
             let label = name + String(repeating: " ", count: 11 - name.count)
             try context.streams.output.write("\(label)\(TerminalText.sanitized(text))\n")
@@ -110,15 +117,14 @@ enum UpdateCommand: Command {
     private static func apply(_ context: CommandContext) throws -> ExitCode {
         try continueWithRetainedProgram(context)
         let run = try updateRun(context)
-        if !UpdateRun.isInterrupted() {
-            guard let version = try run.check() else {
-                context.note("vitalgate: there is no newer version")
-                return .success
-            }
-            context.note(
-                "vitalgate: this installs \(version). The hub restarts, and the old version returns if the new one fails.")
-            guard try context.isConfirmed() else { return .success }
+        if let attempt = try run.resume() { return report(attempt, context) }
+        guard let version = try run.check() else {
+            context.note("vitalgate: there is no newer version")
+            return .success
         }
+        context.note(
+            "vitalgate: this installs \(version). The hub restarts, and the old version returns if the new one fails.")
+        guard try context.isConfirmed() else { return .success }
         return report(try run.apply(), context)
     }
 
