@@ -45,14 +45,17 @@ struct ReportPlot {
         let (limits, target) = (
             ChartLimits.limits(of: type).map { conversion($0) }, ChartLimits.target(of: type).map { conversion($0) }
         )
-        let ends = points.flatMap { [$0.low, $0.high] } + limits + [goal].compactMap { $0 } + (chart.isSum ? [0] : [])
+        var ends: [Double] = points.flatMap { [$0.low, $0.high] } + limits
+        if let goal { ends.append(goal) }
+        if chart.isSum { ends.append(0) }
         guard !points.isEmpty, let lowest = ends.min(), let highest = ends.max(), lowest.isFinite, highest.isFinite else {
             return ""
         }
         let margin = highest > lowest ? (highest - lowest) * 0.06 : max(abs(highest) * 0.05, 0.5)
         let (low, high) = (lowest == 0 ? 0 : lowest - margin, highest + margin)
         func y(_ value: Double) -> Double {
-            Self.top + (1 - (min(max(value, low), high) - low) / (high - low)) * (Self.bottom - Self.top)
+            let share: Double = (min(max(value, low), high) - low) / (high - low)
+            return Self.top + (1 - share) * (Self.bottom - Self.top)
         }
         func line(_ kind: String, _ value: Double) -> HTML {
             let place = Coordinate.tenths(y(value))
