@@ -5,8 +5,8 @@ import SampleStore
 extension NightReader {
     private static let day: Int64 = 86_400_000_000
 
-    /// A person's last nights that are over, the latest last. A night belongs to the day on which it ends. Of several sleeps of a day, the
-    /// longest is the night, and the others are naps.
+    /// The last nights of a person that are over, in order. A night belongs to the day on which it ends. The longest sleep of a day is the night,
+    /// and the others are naps.
     ///
     /// - Parameters:
     ///   - count: The number of days, at most 400.
@@ -32,8 +32,8 @@ extension NightReader {
         }
     }
 
-    /// Whether a sleep is over. Sleep in the hours before the usual wake-up goes on until about then, unless nothing was recorded for so long
-    /// that further sleep would be another one. Other sleep is a nap.
+    /// Whether a sleep is over. A sleep in the hours before the usual wake-up lasts until about then. If nothing was recorded for
+    /// ``Night/gap``, further sleep would be another one. All other sleeps are naps, which are over when they end.
     private static func isOver(
         _ sleep: Night, after earlier: ArraySlice<Night>, at now: Instant, _ days: CalendarIntervals
     ) -> Bool {

@@ -14,7 +14,7 @@ struct TypeCard {
 
     var type: SampleType { today.type }
     var latest: Sample { today.latest.sample }
-    /// The end of what the card shows: of the night that is over, or of the latest sample.
+    /// The end of the night or of the latest sample, whichever the card shows.
     var end: Instant { today.night.map { Instant(microseconds: $0.end) } ?? latest.end }
     var group: HealthGroup { HealthGroup(of: type) }
 

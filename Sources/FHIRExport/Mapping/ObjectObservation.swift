@@ -94,7 +94,6 @@ extension ObservationEncoder {
             of: sample, id: id, profile: object.profile, identifiers: [Self.identifier(of: sample.identity)], state: state,
             categories: object.categories, code: ObservationCodes.concept(object.codings, text: type.displayName),
             [
-                // The person, with what they wear.
                 "performer": [patient(of: sample.origin)],
                 "valueCodeableConcept": ObservationCodes.concept(object.value, text: type.caseName(of: sample.value)),
                 "component": ifPresent(components.isEmpty ? nil : components),

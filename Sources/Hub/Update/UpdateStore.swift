@@ -194,7 +194,7 @@ package struct UpdateStore {
 
     func removeCarried() { unlink(carried) }
 
-    /// Moves the lines to a file beside the store, as its owner, where an erasure of a person finds them (``CarriedLines``).
+    /// Copies the lines to a file beside the store, as its owner. An erasure of a person looks for such files (``CarriedLines``).
     ///
     /// - Returns: its path, or `nil` if it cannot be written.
     func retainCarried(_ version: String) -> String? {

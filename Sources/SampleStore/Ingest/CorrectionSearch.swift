@@ -7,7 +7,8 @@ struct CorrectionSearch {
     /// The time around a reading in which its corrections are searched, in microseconds. A correction can move the start.
     private static let range: Int64 = 86_400_000_000
 
-    /// Returns the live samples that correct versions of a record, also over other corrections.
+    /// Returns the live samples that correct versions of a record, also over other corrections. Those that moved the start by more than a day
+    /// are not found, because a phone can send a version each minute.
     func corrections(of versions: [SampleKey]) throws(StoreError) -> [SampleKey] {
         var found: [SampleKey] = []
         for key in versions {
@@ -16,7 +17,8 @@ struct CorrectionSearch {
                 try !connection.decisions.decisions(on: key).isEmpty, try !connection.samples.contains(key),
                 let identity = try connection.samples.identity(at: key)
             else { continue }
-            found += try corrections(of: identity, near: key).filter { !found.contains($0) }
+            let candidates = try candidates(key.start - Self.range...key.start + Self.range, of: key.series)
+            found += Self.corrections(of: identity, among: candidates).filter { !found.contains($0) }
         }
         return found
     }
@@ -55,12 +57,20 @@ struct CorrectionSearch {
 
     /// Returns the live samples that must not count beside these readings: their corrections, and what they correct.
     func conflicts(with keys: [SampleKey]) throws(StoreError) -> [SampleKey] {
-        let known = Set(keys)
-        return try (corrections(of: keys) + corrected(by: keys)).filter { !known.contains($0) }
+        let metadata = try connection.series.corrections()
+        // Nothing was corrected in most stores.
+        guard !metadata.isEmpty else { return [] }
+        let (known, named) = (Set(keys), Set(metadata.values))
+        var found = try corrected(by: keys)
+        for key in keys {
+            guard let identity = try connection.samples.identity(at: key), named.contains(identity) else { continue }
+            let candidates = try candidates(.min ... .max, of: key.series) { metadata[$0] != nil }
+            found += Self.corrections(of: identity, among: candidates)
+        }
+        return found.filter { !known.contains($0) }
     }
 
-    private func corrections(of identity: SampleIdentity, near key: SampleKey) throws(StoreError) -> [SampleKey] {
-        let candidates = try candidates(near: key)
+    private static func corrections(of identity: SampleIdentity, among candidates: [Candidate]) -> [SampleKey] {
         var (found, queue): ([SampleKey], [SampleIdentity]) = ([], [identity])
         var seen: Set<SampleIdentity> = []
         while let corrected = queue.popLast() {
@@ -75,17 +85,21 @@ struct CorrectionSearch {
 
     private typealias Candidate = (key: SampleKey, identity: SampleIdentity, corrected: SampleIdentity, isLive: Bool)
 
-    /// The corrections of the same person and type near a reading, live and deleted.
-    private func candidates(near key: SampleKey) throws(StoreError) -> [Candidate] {
+    /// The corrections of the person and type of a series that start in a range, live and deleted.
+    ///
+    /// - Parameter mayCorrect: Whether samples with this metadata may be corrections.
+    private func candidates(
+        _ starts: ClosedRange<Int64>, of series: Int64, where mayCorrect: (_ metadata: Int64) -> Bool = { _ in true }
+    ) throws(StoreError) -> [Candidate] {
         let decoder = SampleDecoder(connection: connection)
         var found: [Candidate] = []
-        for series in try connection.series.ids(ofPersonAndTypeOf: key.series) {
+        for series in try connection.series.ids(ofPersonAndTypeOf: series) {
             for rows in [SampleTable.Rows.live, .tombstones] {
                 let scan = try connection.samples.scan(
-                    .whole, of: series, from: key.start - Self.range, through: key.start + Self.range, among: rows,
+                    .whole, of: series, from: starts.lowerBound, through: starts.upperBound, among: rows,
                     rows == .tombstones ? .remembered : .all, isRetained: false)
                 while try scan.next() {
-                    guard scan.metadata != nil else { continue }
+                    guard let metadata = scan.metadata, mayCorrect(metadata) else { continue }
                     let sample = try scan.stored(decoder).sample
                     guard let corrected = sample.corrected else { continue }
                     found.append((try scan.key, sample.identity, corrected, rows == .live))

@@ -8,17 +8,10 @@ public final class Ingest: SampleSink {
     let store: SampleStore
     let connection: Connection
     private let received: Int64
-    /// Refusals since the last batch. They are added to the ledger with the next one.
-    private var refusals: [Refusal] = []
-    private var skipped: [SkipKind: Int] = [:]
-    private var retainedRefusals = 0
+    var counts = IngestCounts()
     var text: [UInt8] = []
     var groups: [SeriesRows] = []
     private var groupOf: [Int64: Int] = [:]
-    /// The reasons why duplicates differ from the incoming readings.
-    private var duplicateReport = DuplicateReport()
-    /// The number of weighings that were stored as unassigned.
-    private var unassignedWeighings = 0
     /// Whether the current batch has any samples of these kinds.
     private var hasRecords = false
     private var hasRules = false
@@ -39,15 +32,15 @@ public final class Ingest: SampleSink {
     var provisional: Set<SampleKey> = []
     /// Duplicates that became samples and are not counted as stored yet.
     var promotions: [SampleKey] = []
-    private var entryCheck: EntryCheck
+    var entryCheck: EntryCheck
     /// The source of the client on whose behalf readings are stored, if any.
-    private let client: String?
+    let client: String?
     /// Whether a member of the household or a client brought the readings.
-    private let isOfMember: Bool
+    let isOfMember: Bool
     /// The people of the current batch if a member or a client brought it. It ends no sample of anybody else.
-    private var people: Set<String>?
+    var people: Set<String>?
     /// Whether the readings of clients return (``IngestDescription/isRecovery``).
-    private let isRecovery: Bool
+    let isRecovery: Bool
     /// The room in quarantine. It is `nil` for live readings.
     var room: QuarantineRoom?
     /// Shows other processes that the entry is running. It is `nil` if the entry runs within one transaction or is
@@ -103,7 +96,7 @@ public final class Ingest: SampleSink {
         comparesTimes = account.kind == .import
         self.replacesAcrossDevices = replacesAcrossDevices
         unitRepeats = comparesPaths ? UnitRepeatSearch(connection: store.connection) : nil
-        self.retainedRefusals = retainedRefusals
+        counts.retainedRefusals = retainedRefusals
         entryCheck = EntryCheck(isSaved: account.kind == .save)
         self.client = client
         isOfMember = try store.connection.ledger.isOfMember(account.id)
@@ -114,16 +107,16 @@ public final class Ingest: SampleSink {
     }
 
     /// Records a refused frame or reading.
-    public func refuse(_ refusal: Refusal) { refusals.append(refusal) }
+    public func refuse(_ refusal: Refusal) { counts.refusals.append(refusal) }
 
     /// Records frames that contain no reading to store.
-    public func skip(_ kind: SkipKind, count: Int = 1) { skipped[kind, default: 0] += count }
+    public func skip(_ kind: SkipKind, count: Int = 1) { counts.skipped[kind, default: 0] += count }
 
     /// The number of readings that the source repeated. They count as skipped, not as read.
-    public private(set) var repeated = 0
+    public var repeated: Int { counts.repeated }
 
     /// The number of refusals that wait for the next batch, so that a caller can limit them.
-    public var waiting: Int { refusals.count }
+    public var waiting: Int { counts.refusals.count }
 
     /// Stores a batch in one transaction: samples, their change log entries, and the ledger's counts.
     public func store(_ batch: [GatedSample]) throws -> [SampleOutcome] { try store(batch) { _ in [] } }
@@ -135,19 +128,21 @@ public final class Ingest: SampleSink {
     public func store(
         _ batch: [GatedSample], with devices: [AdoptedDevice] = [], decide: (inout [GatedSample]) throws -> [Int]
     ) throws -> [SampleOutcome] {
-        let noted = (refusals, skipped, retainedRefusals, repeated, duplicateReport, unassignedWeighings)
+        let noted = counts
         do {
             return try connection.transaction {
                 for device in devices { try store.devices.remember(device) }
                 var batch = batch
                 let unassigned = try decide(&batch)
                 let outcomes = try write(batch)
-                unassignedWeighings += unassigned.count { outcomes[$0] == .stored && batch[$0].sample.origin.type == .bodyMass }
+                counts.unassignedWeighings += unassigned.count {
+                    outcomes[$0] == .stored && batch[$0].sample.origin.type == .bodyMass
+                }
                 return outcomes
             }
         } catch {
             // Restore the pending counts of the failed batch, so that the next batch adds them to the ledger.
-            (refusals, skipped, retainedRefusals, repeated, duplicateReport, unassignedWeighings) = noted
+            counts = noted
             forget()
             throw error
         }
@@ -194,40 +189,14 @@ public final class Ingest: SampleSink {
         return batch[index].sample.end < date ? IngestAccount.tooOld : nil
     }
 
-    /// Stores a batch. Readings of a member or a client that would end a sample of another person, which was assigned, are quarantined.
-    private func writeOwn(_ batch: [GatedSample]) throws -> [SampleOutcome] {
-        guard isOfMember else { return try writeAll(batch) }
-        people = Set(batch.map(\.sample.origin.person))
-        let noted = (refusals, skipped, retainedRefusals, repeated, duplicateReport)
-        do {
-            return try connection.transaction { try writeAll(batch) }
-        } catch let error as StoreError where error == Deletion.others {
-            (refusals, skipped, retainedRefusals, repeated, duplicateReport) = noted
-            forget()
-            guard batch.count > 1 else {
-                return try writeAll(
-                    batch.map { gated in
-                        var gated = gated
-                        gated.rule = .assignedReading
-                        return gated
-                    })
-            }
-            let half = batch.count / 2
-            return try writeOwn(Array(batch[..<half])) + writeOwn(Array(batch[half...]))
-        }
-    }
-
-    /// Writes deletions for this entry.
-    func deletion() -> Deletion { Deletion(connection: connection, ingest: id, of: people) }
-
-    private func forget() {
+    func forget() {
         store.interner.forget()
         matching?.forget()
         unitRepeats?.forget()
         room?.forget()
     }
 
-    private func writeAll(_ batch: [GatedSample]) throws -> [SampleOutcome] {
+    func writeAll(_ batch: [GatedSample]) throws -> [SampleOutcome] {
         var outcomes = [SampleOutcome](repeating: .stored, count: batch.count)
         text.removeAll(keepingCapacity: true)
         if groups.count > 1024 {
@@ -253,7 +222,7 @@ public final class Ingest: SampleSink {
             for index in marked { outcomes[Int(index)] = .duplicate }
         }
         let foreign = try refuseForeign(&outcomes, batch)
-        duplicateReport.add(existing.duplicateReport)
+        counts.duplicateReport.add(existing.duplicateReport)
         for (entry, keys) in existing.moved.sorted(by: { $0.key < $1.key }) {
             try Forgetting(connection, of: entry, limit: keys.count).forget(keys, deletion())
         }
@@ -286,39 +255,6 @@ public final class Ingest: SampleSink {
         try regroup(&outcomes)
         try account(batch, outcomes)
         return outcomes
-    }
-
-    /// Whether readings of an origin have the source of a client that does not save them. A client can read and delete all readings of its
-    /// source, so nothing else, such as a file, may add any.
-    private func isForeign(_ origin: Origin) throws(StoreError) -> Bool {
-        guard !isRecovery, origin.source.id != client, let number = ClientSource.number(in: origin.source.id)
-        else { return false }
-        return try store.clients.contains(number)
-    }
-
-    private func refusal(ofForeign index: Int) throws(RefusedObject) -> String {
-        guard !entryCheck.isSaved else {
-            throw RefusedObject(index: index, fault: InvalidObject("source", IngestAccount.foreignClient))
-        }
-        return IngestAccount.foreignClient
-    }
-
-    /// Refuses the readings of a batch that only a client could add, unless the store has them already.
-    ///
-    /// - Returns: The indices of the refused readings.
-    private func refuseForeign(_ outcomes: inout [SampleOutcome], _ batch: [GatedSample]) throws -> Set<Int> {
-        var foreign: Set<Int> = []
-        for group in groups {
-            guard let first = group.rows.first, try isForeign(batch[Int(first.index)].sample.origin) else { continue }
-            for index in group.rows.lazy.map({ Int($0.index) }) where outcomes[index] == .stored {
-                guard try !connection.quarantine.contains(batch[index].sample.identity, inSeries: group.series) else { continue }
-                refuse(Refusal(try refusal(ofForeign: index), at: batch[index].place))
-                outcomes[index] = .refused
-                foreign.insert(index)
-            }
-            group.rows.removeAll { outcomes[Int($0.index)] == .refused }
-        }
-        return foreign
     }
 
     /// Groups the batch into rows by series.
@@ -402,7 +338,7 @@ public final class Ingest: SampleSink {
             case .duplicate:
                 if hasRepeats, let kind = batch[index].repeats {
                     skip(kind)
-                    repeated += 1
+                    counts.repeated += 1
                 } else {
                     duplicates += 1
                 }
@@ -411,28 +347,19 @@ public final class Ingest: SampleSink {
         let ledger = connection.ledger
         try ledger.add(
             stored: stored, duplicate: duplicates, quarantined: quarantined,
-            refused: Int64(refusals.reduce(0) { $0 + $1.readings }),
+            refused: Int64(counts.refusals.reduce(0) { $0 + $1.readings }),
             nearDuplicates: Int64(outcomes.isEmpty ? 0 : nearDuplicates.count),
             linked: Int64(outcomes.isEmpty ? 0 : linked), to: id)
-        for refusal in refusals {
-            let counted = retainedRefusals >= Self.maximumRefusals
-            retainedRefusals += 1
+        for refusal in counts.refusals {
+            let counted = counts.retainedRefusals >= Self.maximumRefusals
+            counts.retainedRefusals += 1
             try ledger.refuse(
                 refusal.readings, refusal.reason, placeKind: counted ? "more" : refusal.place.kind.rawValue,
                 place: counted ? 0 : Int64(refusal.place.number), by: id)
         }
-        refusals.removeAll(keepingCapacity: true)
-        for (kind, count) in skipped { try ledger.skip(count, kind.name, by: id) }
-        skipped.removeAll(keepingCapacity: true)
-    }
-
-    private var unassignedNotes: [String] {
-        guard unassignedWeighings > 0 else { return [] }
-        return [
-            "\(unassignedWeighings) weighing\(unassignedWeighings == 1 ? " is" : "s are") unassigned, because the weight differs too much from the person's earlier weights: "
-                + "'vitalgate query all --person unassigned' lists them, and 'vitalgate devices assign --samples UUID --person NAME' "
-                + "assigns them"
-        ]
+        counts.refusals.removeAll(keepingCapacity: true)
+        for (kind, count) in counts.skipped { try ledger.skip(count, kind.name, by: id) }
+        counts.skipped.removeAll(keepingCapacity: true)
     }
 
     /// Replaces the notes on the assumptions made.
@@ -445,15 +372,15 @@ public final class Ingest: SampleSink {
     ///
     /// - Parameter state: `done`, `interrupted` or `failed`.
     public func finish(at time: Int64, state: String = "done") throws -> IngestAccount {
-        let noted = (refusals, skipped, retainedRefusals, repeated)
+        let noted = counts
         do {
             try connection.transaction {
                 try account([], [])
-                try connection.ledger.add(notes: duplicateReport.notes + unassignedNotes, to: id)
+                try connection.ledger.add(notes: counts.notes, to: id)
                 try connection.ledger.finish(id, at: time, state: state)
             }
         } catch {
-            (refusals, skipped, retainedRefusals, repeated) = noted
+            counts = noted
             throw error
         }
         lock = nil

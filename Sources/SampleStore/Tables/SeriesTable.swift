@@ -336,6 +336,22 @@ struct SeriesTable {
         return context
     }
 
+    /// Returns the ids of the metadata that correct a sample, with the UUID of this sample. This reads all metadata.
+    func corrections() throws(StoreError) -> [Int64: SampleIdentity] {
+        let rows = try connection.list(
+            "SELECT id, json FROM metadata WHERE json LIKE '%\"\(ReadableReferences.corrects)\":%'"
+        ) { (id: $0.integer(0), json: $0.text(1)) }
+        var found: [Int64: SampleIdentity] = [:]
+        for row in rows {
+            guard let metadata = try? Metadata(json: row.json), case .string(let text)? = metadata[ReadableReferences.corrects]
+            else {
+                continue
+            }
+            found[row.id] = SampleIdentity(text)
+        }
+        return found
+    }
+
     /// Returns metadata as JSON, or `nil` if the id does not exist.
     func metadata(_ id: Int64) throws(StoreError) -> String? {
         try connection.text("SELECT json FROM metadata WHERE id = ?", .integer(id))
